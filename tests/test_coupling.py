@@ -45,9 +45,9 @@ def test_acceptance_is_the_overlap():
     #| checks: exact cor-acceptance
     #| mutant: acceptance_rate = sampler_match_rate
     for target, draft in PAIRS.values():
-        law = law_of(lambda chance: speculative_token(target, draft, chance).accepted)
+        found = law_of(lambda chance: speculative_token(target, draft, chance).accepted)
         alpha = acceptance_rate(target, draft)
-        assert law.get(True, 0) == alpha == 1 - tv(target, draft)
+        assert found.get(True, 0) == alpha == 1 - tv(target, draft)
 
 
 # %% ../nbs/20_coupling.ipynb #ae5b0d63
@@ -75,9 +75,9 @@ def test_joint_law_of_draft_and_output():
             token = chance.draw(draft)
             return token, accept_or_replace(target, draft, token, chance).token
 
-        law, size = law_of(program), range(len(target))
+        found, size = law_of(program), range(len(target))
         joint = coupling_law(target, draft)
-        assert all(joint[x, y] == law.get((x, y), 0) for x in size for y in size)
+        assert all(joint[x, y] == found.get((x, y), 0) for x in size for y in size)
         assert (joint.sum(axis=1) == draft).all()
         assert (joint.sum(axis=0) == target).all()
         assert joint.trace() == acceptance_rate(target, draft)
