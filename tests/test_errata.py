@@ -15,16 +15,16 @@ def prints_as(value, text):
     return abs(value - F(text)) <= F(1, 2*10**decimals)
 
 
-def speed_up(alpha, gamma, c):
+def speed_up(alpha, gamma, cost):
     "Expected speed-up, theorem 3.8 of Leviathan et al.; exact for Fractions."
-    return (1 - alpha**(gamma + 1))/((1 - alpha)*(gamma*c + 1))
+    return (1 - alpha**(gamma + 1))/((1 - alpha)*(gamma*cost + 1))
 
 
-def best_speed_up(alpha, c):
+def best_speed_up(alpha, cost):
     "Largest speed-up over all draft lengths, and that length."
-    best, gamma = (speed_up(alpha, 0, c), 0), 0
-    while 1/((1 - alpha)*(gamma*c + 1)) > best[0]:
-        best = max(best, (speed_up(alpha, gamma, c), gamma))
+    best, gamma = (speed_up(alpha, 0, cost), 0), 0
+    while 1/((1 - alpha)*(gamma*cost + 1)) > best[0]:
+        best = max(best, (speed_up(alpha, gamma, cost), gamma))
         gamma += 1
     return best
 
@@ -83,9 +83,9 @@ LENIENT = [("1", ".62", "2.5"), (".5", ".71", "3.1"),
 HALF = F(1, 200), F(1, 2000)  # half a unit of the last digit of alpha and c
 
 
-def most_favourable(alpha, c):
+def most_favourable(alpha, cost):
     "Best speed-up that the rounding of alpha and c leaves possible."
-    return best_speed_up(alpha + HALF[0], c - HALF[1])
+    return best_speed_up(alpha + HALF[0], cost - HALF[1])
 
 # %% ../nbs/95_errata.ipynb #a28f5f98
 def test_lenience_figures_exceed_the_formula():
