@@ -6,9 +6,12 @@ from specdec_nb.drafters import *
 # %% ../nbs/44_drafters.ipynb #eeb3194a
 import numpy as np
 
-from specdec_nb.chance import Injected, law_of, image
-from specdec_nb.models import TableModel
-from specdec_nb.testing import A, F, H, law, random_model, refuses, same
+from specdec_nb.chance import Sampled, image, law_distance, law_of
+from specdec_nb.coupling import accept_or_replace, acceptance_rate
+from specdec_nb.dist import tv
+from specdec_nb.models import TableModel, embedded_pair
+from specdec_nb.rules import autoregressive, token_rule
+from specdec_nb.testing import E, F, H, law, random_model, refuses, same
 
 # %% ../nbs/44_drafters.ipynb #d15cb14b
 def keeps_its_promise(drafter, context, gamma):
@@ -42,3 +45,94 @@ class DeclaresUnwarped(ModelDrafter):
         tokens, rows = right(self.model, self.warp).propose(context, gamma, chance)
         return Draft(tokens, [self.model.rows(context + tokens[:i], 1)[0]
                               for i in range(gamma)])
+
+# %% ../nbs/44_drafters.ipynb #80c91d01
+def text_of(drafter, target, gamma, length):
+    "Exact law of the text that one block of the drafter leaves."
+    def program(chance):
+        tokens, rows = drafter.propose((), gamma, chance)
+        target_rows = [target(tokens[:i]) for i in range(len(tokens) + 1)]
+        n, token = token_rule(target_rows, rows, tokens, chance)
+        return autoregressive(target, length, (*tokens[:n], token))(chance)[:length]
+    return law_of(program)
+
+
+class FromStart:
+    "The least a drafter needs of a model: laws after a context, empty or not."
+    def __init__(self, model): self.model, self.vocab_size = model, len(model(()))
+
+    def rows(self, context, n):
+        return [self.model(context[:len(context) - i]) for i in reversed(range(n))]
+
+# %% ../nbs/44_drafters.ipynb #9893b578
+def test_adaptive_drafts_are_lossless():
+    #| checks: exact thm-non-anticipation
+    #| mutant: AdaptiveDrafter = TakesBackTheLast
+    conditions = [while_confident(F(1, 2)), while_peaked(F(1, 2)),
+                  lambda tokens, rows, row: not tokens or tokens[-1] != 1,
+                  lambda tokens, rows, row: len(tokens) < 1]
+    pairs = [H] + [(random_model(s, 3), random_model(s + 70, 3)) for s in (1, 2)]
+    for target, draft in pairs:
+        plain = law_of(autoregressive(target, 3))
+        for go_on in conditions:
+            drafter = AdaptiveDrafter(FromStart(draft), go_on)
+            assert text_of(drafter, target, 2, 3) == plain
+    for bad in (-1, 2, np.nan):
+        refuses(lambda: while_confident(bad), "threshold", "[0, 1]")
+        refuses(lambda: while_peaked(bad), "threshold", "[0, 1]")
+
+
+# %% ../nbs/44_drafters.ipynb #d98eb1ae
+class TakesBackTheLast(AdaptiveDrafter):
+    "Wrong on purpose: when the condition fails, drops the token before."
+    def propose(self, context, gamma, chance):
+        tokens, rows = (), []
+        while len(tokens) < gamma:
+            row = self.model.rows(context + tokens, 1)[0]
+            if not self.go_on(tokens, rows, row):
+                return Draft(tokens[:-1], rows[:-1])
+            rows.append(row)
+            tokens += (chance.draw(row),)
+        return Draft(tokens, rows)
+
+# %% ../nbs/44_drafters.ipynb #00e12654
+def verified_if(admit, target, draft, chance):
+    "One place: verify the drafted token if `admit` says so, else draw plainly."
+    token = chance.draw(draft)
+    if admit(token): return accept_or_replace(target, draft, token, chance).token
+    return chance.draw(target)
+
+
+def one_slot(first, second, score, chance):
+    "Two requests, one verification slot: it goes to the higher score."
+    tokens = [chance.draw(pair[1]) for pair in (first, second)]
+    scores = [score(*pair, x) for pair, x in zip((first, second), tokens)]
+    winner = scores.index(max(scores))
+    return tuple(
+        accept_or_replace(*pair, x, chance).token if i == winner else chance.draw(pair[0])
+        for i, (pair, x) in enumerate(zip((first, second), tokens)))
+
+# %% ../nbs/44_drafters.ipynb #f94ef2aa
+def test_three_policies_that_bias():
+    likely = law_of(lambda chance: verified_if(lambda x: E.draft[x] > F(1, 2), *E, chance))
+    assert likely == {0: F(11, 20), 1: F(9, 20)}
+    by_value = law_of(lambda chance: verified_if(
+        lambda x: x == 0, law(7, 3), law(1, 1), chance))
+    assert by_value == {0: F(17, 20), 1: F(3, 20)}
+
+    fair, plain = (law(1, 1), law(1, 1)), {(x, y): F(1, 4) for x in (0, 1) for y in (0, 1)}
+    by_token = law_of(lambda chance: one_slot(E, fair, lambda q, p, x: p[x], chance))
+    assert image(by_token, lambda pair: pair[0]) == {0: F(11, 20), 1: F(9, 20)}
+    assert law_distance(by_token, plain) == F(1, 20)
+    by_overlap = law_of(lambda chance: one_slot(
+        E, fair, lambda q, p, x: acceptance_rate(q, p), chance))
+    assert by_overlap == plain
+
+
+# %% ../nbs/44_drafters.ipynb #c413b2a7
+def test_one_hot_drafts_may_be_judged_by_their_token():
+    hot = law(1, 0)
+    for admit in (lambda x: x == 0, lambda x: x == 1):
+        got = law_of(lambda chance: verified_if(admit, law(7, 3), hot, chance))
+        assert got == {0: F(7, 10), 1: F(3, 10)}
+
