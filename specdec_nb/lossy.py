@@ -219,7 +219,7 @@ def typical_rule(
 
 def threshold_rule(
     threshold, # t > 0
-    of="target", # "target": keep if q >= t; "ratio": keep if q >= t p
+    of="target", # keep if q >= t; "ratio": q >= t p; "top": q >= t max(q)
     fallback="target", # replacement: "target", "argmax" or "residual"
 ): # a LossyRule
     """Make the rule that keeps tokens at or above a threshold.
@@ -231,14 +231,16 @@ def threshold_rule(
 
     Notes
     -----
-    Proof: thm-accepted-set.
+    Proof: thm-accepted-set. Source of "top" with "argmax": Leviathan et al.
+    (2023), appendix A.5, lenience at temperature zero.
     """
     _check_positive(threshold, "threshold")
-    if of not in ("target", "ratio"):
-        raise ValueError(f"of: expected 'target' or 'ratio', got {of!r}")
+    if of not in ("target", "ratio", "top"):
+        raise ValueError(f"of: expected 'target', 'ratio' or 'top', got {of!r}")
 
     def accepts(target, draft):
-        return target >= (threshold*draft if of == "ratio" else threshold)
+        scale = {"target": 1, "ratio": draft, "top": target.max()}[of]
+        return target >= threshold*scale
     return _set_rule(accepts, fallback)
 
 # %% ../nbs/38_lossy.ipynb #baf8b538

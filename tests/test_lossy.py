@@ -108,7 +108,8 @@ def test_laws_of_rules_with_an_accepted_set():
     #| checks: exact thm-accepted-set
     #| mutant: threshold_rule = threshold_flipped; threshold_rule = draws_the_draft_again
     def check(target, draft, threshold, of):
-        bar = threshold*draft if of == "ratio" else threshold
+        bar = {"target": threshold, "ratio": threshold*draft,
+               "top": threshold*max(target)}[of]
         inside = np.array([F(int(x)) for x in target >= bar], dtype=object)
         kept = draft*inside
         top = np.array([F(int(x == np.argmax(target))) for x in range(len(target))])
@@ -127,7 +128,7 @@ def test_laws_of_rules_with_an_accepted_set():
 
     for pair in PAIRS.values():
         for threshold in (F(1, 10), F(3, 10), F(1, 2)):
-            for of in ("target", "ratio"): check(*pair, threshold, of)
+            for of in ("target", "ratio", "top"): check(*pair, threshold, of)
 
 
 # %% ../nbs/38_lossy.ipynb #f3aac899
