@@ -122,7 +122,8 @@ def generate(
 
     Example: [bold]specdec-nb generate --prompt "The value of" --gamma 4[/bold]
     """
-    from specdec_nb.decode import as_count, generate as start
+    from specdec_nb.decode import generate as start
+    from specdec_nb.dist import as_count
     from specdec_nb.models import embedded_pair
     from specdec_nb.warps import Warp
     warp = Warp(temperature=temperature, top_k=top_k, top_p=top_p)

@@ -141,10 +141,10 @@ def test_the_seeds_divergence():
 
 # %% ../nbs/80_report.ipynb #0dec26da
 def test_the_seeds_count():
-    law = law_of(block(token_rule, *map(constant, A), 3))
-    accepted = expectation(law, lambda outcome: outcome[1])
-    emitted = expectation(law, lambda outcome: len(outcome[0]))
-    seeds = expectation(law, lambda outcome: outcome[1] + (outcome[1] == 3))
+    outcomes = law_of(block(token_rule, *map(constant, A), 3))
+    accepted = expectation(outcomes, lambda outcome: outcome[1])
+    emitted = expectation(outcomes, lambda outcome: len(outcome[0]))
+    seeds = expectation(outcomes, lambda outcome: outcome[1] + (outcome[1] == 3))
     print(f"mean accepted {accepted}, the seed's count {seeds}, emitted {emitted}")
     assert emitted == accepted + 1 == expected_tokens(F(7, 10), 3)
     assert accepted < seeds < emitted
