@@ -301,13 +301,13 @@ def kseq_rho(
     Proof: thm-kseq. Source: Sun et al. (2023).
     """
     target, draft = as_laws(target, draft)
-    exact = is_exact(target) and is_exact(draft)
+    k, exact = check_count(k), is_exact(target) and is_exact(draft)
 
     def n_tests(rho):
         missed = 1 - np.minimum(draft, target/rho).sum()
         return sum(missed**i for i in range(k))
 
-    low, high = (Fraction(1), Fraction(k)) if exact else (1., float(check_count(k)))
+    low, high = (Fraction(1), Fraction(k)) if exact else (1., float(k))
     if n_tests(low) <= low: return low
     for _ in range(50):
         middle = (low + high)/2
@@ -337,11 +337,12 @@ def kseq_rule(
     Algorithm: alg-kseq. Proof: thm-kseq. Source: Sun et al. (2023).
     """
     target, draft, tokens = check_drafts(target, draft, tokens)
-    if rho is None: rho = kseq_rho(target, draft, max(1, len(tokens)))
+    k = len(tokens)
+    if rho is None: rho = kseq_rho(target, draft, max(k, 1))
     kept = np.minimum(draft, target/rho)
-    left = target - kept*sum((1 - kept.sum())**i for i in range(len(tokens)))
-    if rho < 1 or left.min() < (0 if is_exact(left) else -1e-12):
-        raise ValueError(f"rho: expected at least {kseq_rho(target, draft, len(tokens))} "
+    left = target - kept*sum((1 - kept.sum())**i for i in range(k))
+    if not rho >= 1 or left.min() < (0 if is_exact(left) else -1e-12):
+        raise ValueError(f"rho: expected {kseq_rho(target, draft, max(k, 1))} or more "
                          f"for these laws, got {rho}")
     for i, token in enumerate(tokens):
         if not draft[token]:
@@ -477,10 +478,10 @@ def optimal_coupling(
     flow, rows = max_flow(sets, target), {}
     for (s, x), mass in flow.items():
         rows.setdefault(s, target*0)[x] = mass
-    missing = target - sum(rows.values())
+    missing = np.maximum(target - sum(rows.values()), 0)
     for s, prob in sets.items():
         lost = prob - rows[s].sum()
-        if lost > 0: rows[s] += missing*(lost/missing.sum())
+        if lost > 0 and missing.any(): rows[s] += missing*(lost/missing.sum())
         rows[s] = rows[s]/rows[s].sum()
     return rows
 
@@ -525,8 +526,7 @@ def all_inside(
     """
     if k == 1: return np.cumsum(draft)
     if k == 2:
-        before = np.cumsum(draft) - draft if is_exact(draft) else np.append(
-            0, np.cumsum(draft)[:-1])
+        before = np.append(0, np.cumsum(draft)[:-1])
         after = np.append(np.cumsum(draft[:0:-1])[::-1], 0)
         odds = draft/(before + after)
         earlier = np.append(0, np.cumsum(odds)[:-1])
@@ -535,8 +535,7 @@ def all_inside(
     for x, prob in enumerate(draft):
         others = np.delete(draft, x)
         rest = all_inside(others/others.sum(), k - 1)
-        total[x + 1:] += prob*rest[x:]
-        if x: total[x] += prob*rest[x - 1]
+        total[max(x, 1):] += prob*rest[max(x, 1) - 1:]
     return total
 
 
