@@ -139,9 +139,10 @@ def tally(related, n):
     for i in range(n):
         target, draft = random_pairs(3 + i % 3, 1, seed=1000 + i)[0]
         if related: draft = (3*target + draft)/4
-        recursive = acceptance(recursive_distinct_rule, draft_distinct, target, draft, 2)
-        naive = sum(prob*target[x] for s, prob in draft_sets(draft, 2, "distinct").items()
-                    for x in s)
+        recursive = acceptance(
+            recursive_distinct_rule, draft_distinct, target, draft, 2)
+        sets = draft_sets(draft, 2, "distinct")
+        naive = sum(prob*target[x] for s, prob in sets.items() for x in s)
         target, draft, recursive, naive = (
             np.array(value, dtype=float) for value in (target, draft, recursive, naive))
         kseq = kseq_acceptance(target, draft, 2)
