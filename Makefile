@@ -26,7 +26,7 @@ check: sync
 
 test: check ## everything that must hold
 	$(BIN)/nbdev_test --n_workers 2
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not book"
 	$(BIN)/python tools/check_wheel.py
 
 book: sync ## execute every notebook and build the book from nothing

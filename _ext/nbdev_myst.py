@@ -119,7 +119,7 @@ def link(module, text):
 
 def docstring(app, what, name, obj, options, lines):
     """Complete one docstring for the API page (after napoleon)."""
-    module = obj if what == "module" else sys.modules[obj.__module__]
+    module = sys.modules[".".join(name.split(".")[:2])]
     if what == "module":  # its docstring is the notebook's: link that instead
         page = re.search(r"File to edit: \.\./nbs/(\w+)\.ipynb", inspect.getsource(obj))
         lines[:] = [f"Explained in :doc:`{page[1]}`."] if page else []
@@ -149,7 +149,7 @@ def drop_thebe(app, pagename, templatename, context, doctree):
 
 def mend(app, pagename, templatename, context, doctree):
     """Drop ids that occur once a proof or exercise, and a second word "Proof"."""
-    body = re.sub(r' id="(proof|exercise-content|solution-content)"', "",
+    body = re.sub(r' id="(proof|(?:proof|exercise|solution)-content)"', "",
                   context.get("body", ""))
     fold = r'(sd-card-body[^>]*>\s*<div class="proof admonition">\s*<p>)Proof\. '
     context["body"] = re.sub(fold, r"\1", body)

@@ -2,9 +2,11 @@
 
 A module imports only modules above it in this table. So the audit can never
 lean on the rules that it audits, and a lower layer can be read without a
-higher one. Heavy libraries load when they are used, not before.
+higher one. Heavy libraries load when they are used, not before. And no cell of a
+notebook hides a name that an earlier cell imported.
 """
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -20,8 +22,10 @@ ANY = object()
 LAYERS = {
     "dist": ("", "numpy"),
     "chance": ("dist", "numpy"),
+    "warps": ("dist", "numpy"),
     "coupling": ("dist chance", "numpy"),
     "rules": ("dist chance coupling", "numpy"),
+    "oracle": ("dist", "numpy"),
     "multidraft": ("dist chance coupling rules", "numpy"),
     "trees": ("dist chance coupling rules", "numpy"),
     "shared": ("dist chance coupling rules", "numpy"),
@@ -29,15 +33,15 @@ LAYERS = {
     "models": ("dist", "numpy"),
     "llama": ("models", "numpy"),
     "drafters": ("dist models", "numpy"),
-    "decode": ("dist chance rules", "numpy"),
+    "decode": ("dist chance rules drafters", "numpy"),
     "theory": ("", "numpy"),
     "systems": ("theory", "numpy"),
     "batch": ("dist", "numpy"),
     "audit": ("dist chance theory", "numpy scipy"),
     "zoo": ("dist chance coupling rules decode audit", "numpy"),
     "adapters": ("audit decode", "numpy torch transformers"),
-    "report": (ANY, "numpy matplotlib"),
-    "cli": (ANY, "typer"),
+    "report": (ANY, "numpy scipy matplotlib"),
+    "cli": (ANY, "numpy typer rich"),
     "plots": ("", "numpy matplotlib matplotlib_inline"),
     "testing": ("", "numpy"),
 }
@@ -151,3 +155,47 @@ def test_missing_module_on_the_api_page_is_seen():
     assert undocumented(["chance", "dist", "new"], page)
     assert undocumented(["chance", "dist"], entry("chance") + entry("dist"))
     assert undocumented(["dist"], ".. automodule:: specdec_nb.dist\n\n"), "no members"
+
+
+def hidden_names(cells):
+    """List imported names that a notebook's cells bind again at the top level.
+
+    A check runs twice: as a function, and in place, where what it binds stays
+    bound for the cells below. `law = law_of(...)` would hide the helper `law`.
+    """
+    imported, found = set(), []
+    own_scope = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+    def visit(node):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.ClassDef)): bound = child.name
+            elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store): bound = child.id
+            else: bound = None
+            if bound in imported: found.append(bound)
+            if bound is None and not isinstance(child, own_scope): visit(child)
+
+    for cell in cells:
+        tree = ast.parse(cell)
+        for node in tree.body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                imported |= {a.asname or a.name.partition(".")[0] for a in node.names}
+        visit(tree)
+    return found
+
+
+NOTEBOOKS = sorted((ROOT/"nbs").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=[n.stem for n in NOTEBOOKS])
+def test_no_cell_hides_an_import(notebook):
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    code = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
+    assert hidden_names(code) == []
+
+
+@pytest.mark.parametrize("cell, found", [
+    ("law = 1", ["law"]), ("for law in []: pass", ["law"]), ("x, law = 1, 2", ["law"]),
+    ("def law(): pass", ["law"]), ("if 1:\n    law = 1", ["law"]),
+    ("def f(law):\n    law = 1", []), ("[law for law in []]", []), ("laws = law(1)", [])])
+def test_planted_hidden_import_is_seen(cell, found):
+    assert hidden_names(["from specdec_nb.testing import law", cell]) == found
