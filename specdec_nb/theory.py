@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['as_number', 'as_count', 'tau_law', 'expected_tokens', 'as_survival', 'expected_tokens_from_survival', 'speedup',
            'speedup_from_survival', 'best_gamma', 'best_gamma_from_survival', 'oracle_speedup', 'operations_factor',
-           'as_counts', 'by_position', 'Metrics', 'acceptance_metrics', 'Estimate', 'wilson', 'alpha_from_trace',
-           'Position', 'survival_from_trace', 'alpha_from_overlaps', 'alpha_floor']
+           'as_counts', 'by_position', 'Estimate', 'wilson', 'alpha_from_trace', 'Position', 'survival_from_trace',
+           'alpha_from_overlaps', 'alpha_floor']
 
 # %% ../nbs/50_theory.ipynb #8692330a
 import math
@@ -272,7 +272,7 @@ def operations_factor(
 
 # %% ../nbs/50_theory.ipynb #9700fa35
 def as_counts(
-    drafted, # drafted tokens of each pass, shape (N,)
+    drafted, # drafted (or tested) tokens of each pass, shape (N,)
     accepted, # kept drafts of each pass, shape (N,)
 ): # the two as integer arrays
     """Check the counts of a trace.
@@ -297,7 +297,7 @@ def as_counts(
 
 
 def by_position(
-    drafted, # drafted tokens of each pass, shape (N,)
+    drafted, # drafted (or tested) tokens of each pass, shape (N,)
     accepted, # kept drafts of each pass, shape (N,)
     weights=None, # weight of each pass, shape (N,); 1 if None
 ): # tests made and passed at places 1, 2, ..., two arrays of one length
@@ -313,43 +313,6 @@ def by_position(
     place = np.arange(1, drafted.max() + 1)[:, None]
     made = (accepted >= place - 1) & (drafted >= place)
     return made @ weights, (accepted >= place) @ weights
-
-
-class Metrics(NamedTuple):
-    """Four different numbers that are all called acceptance rate."""
-    acceptance_per_test: float # kept / tests made; estimates alpha
-    survival: list # chance to keep at least 1, 2, ... drafts
-    draft_utilisation: float # kept / drafted; smaller than alpha
-    tokens_per_step: float # emitted tokens / target passes
-
-
-def acceptance_metrics(
-    drafted, # drafted tokens of each pass, shape (N,)
-    accepted, # kept drafts of each pass, shape (N,)
-    weights=None, # weight of each pass, shape (N,); 1 if None
-): # Metrics; exact if the weights are
-    """Return the four metrics of a trace, each under its own name.
-
-    Survival ends before the first place that no pass tested. With the
-    probabilities of passes as weights the metrics are expectations.
-
-    Raises
-    ------
-    ValueError
-        As `as_counts`, or if nothing was drafted.
-
-    Notes
-    -----
-    Definition: def-metrics. Proof: prp-by-position, for survival.
-    """
-    made, passed = by_position(drafted, accepted, weights)
-    if not len(made): raise ValueError("drafted: expected at least one draft, got none")
-    if weights is None: weights = np.ones(len(drafted), dtype=int)
-    reached = int((made > 0).sum())
-    survival = accumulate((b/a for a, b in zip(made[:reached], passed)), mul)
-    return Metrics(passed.sum()/made.sum(), list(survival),
-                   passed.sum()/(np.asarray(drafted) @ weights),
-                   1 + passed.sum()/np.sum(weights))
 
 # %% ../nbs/50_theory.ipynb #a8853105
 class Estimate(NamedTuple):
@@ -400,7 +363,7 @@ def wilson(
 
 
 def alpha_from_trace(
-    drafted, # drafted tokens of each pass, shape (N,)
+    drafted, # drafted (or tested) tokens of each pass, shape (N,)
     accepted, # kept drafts of each pass, shape (N,)
     confidence=.95, # nominal coverage of the interval, in (0, 1)
 ): # Estimate(value, low, high)
@@ -429,7 +392,7 @@ class Position(NamedTuple):
 
 
 def survival_from_trace(
-    drafted, # drafted tokens of each pass, shape (N,)
+    drafted, # drafted (or tested) tokens of each pass, shape (N,)
     accepted, # kept drafts of each pass, shape (N,)
     confidence=.95, # nominal coverage of each interval, in (0, 1)
 ): # a list of Position, for places 1, 2, ... as far as any was tested

@@ -12,6 +12,7 @@ import numpy as np
 
 from specdec_nb.chance import expectation, image, law_of
 from specdec_nb.coupling import acceptance_rate, speculative_token
+from specdec_nb.decode import Step, Trace
 from specdec_nb.dist import kl, overlap, perturb
 from specdec_nb.rules import block, survival, token_rule
 from specdec_nb.testing import A, B, C, D, E, F, H, constant, law, random_model, refuses, same
@@ -265,30 +266,15 @@ def counts_kept_rows_only(alpha, gamma, operations):
     "Wrong on purpose: rows behind a rejection are not counted."
     return gamma*operations/expected_tokens(alpha, gamma) + 1
 
-# %% ../nbs/50_theory.ipynb #e0f061b2
-def test_four_metrics():
-    #| checks: exact def-metrics
-    #| mutant: acceptance_metrics = all_are_utilisation; acceptance_metrics = counts_flags_behind_a_rejection
-    exact = acceptance_metrics([4]*5, range(5), tau_law(F(4, 5), 4))
-    assert exact == (F(4, 5), [F(4, 5)**i for i in range(1, 5)], F(5904, 10000), F(33616, 10000))
-    simple = acceptance_metrics([2, 3, 0, 1], [1, 3, 0, 0])
-    assert simple == (4/6, [2/3, 1/3, 1/3], 4/6, 2)
-    assert acceptance_metrics([3], [0]).survival == [0]
+# %% ../nbs/50_theory.ipynb #ebe45d01
+def test_tests_are_made_up_to_the_first_rejection():
+    #| mutant: by_position = reached_or_not
+    made, passed = by_position([2, 3, 0, 1], [1, 3, 0, 0])
+    assert list(made) == [3, 2, 1] and list(passed) == [2, 1, 1]
+    made, passed = by_position([4]*5, range(5), tau_law(F(4, 5), 4))
+    assert list(passed) == [F(4, 5)**i for i in range(1, 5)]
+    assert list(made) == [F(4, 5)**i for i in range(4)]
 
-
-# %% ../nbs/50_theory.ipynb #b9ad669e
-def all_are_utilisation(drafted, accepted, weights=None, right=acceptance_metrics):
-    "Wrong on purpose: reports kept / drafted as the acceptance rate."
-    metrics = right(drafted, accepted, weights)
-    return metrics._replace(acceptance_per_test=metrics.draft_utilisation)
-
-
-def counts_flags_behind_a_rejection(drafted, accepted, weights=None,
-                                    right=acceptance_metrics):
-    "Wrong on purpose: takes every drafted place for a test."
-    metrics = right(drafted, accepted, weights)
-    share = metrics.draft_utilisation
-    return metrics._replace(survival=[share for _ in metrics.survival])
 
 # %% ../nbs/50_theory.ipynb #ed8e219b
 def test_kept_over_tests_maximises_the_likelihood():
@@ -373,9 +359,9 @@ def test_survival_by_position():
 # %% ../nbs/50_theory.ipynb #858d2b3b
 def short_drafts_count_as_rejected(drafted, accepted, confidence=.95):
     "Wrong on purpose: the share of all passes, even those that drafted less."
-    accepted = np.asarray(accepted)
-    return [Position(0, 0, None, wilson(int((accepted >= i).sum()), len(accepted)))
-            for i in range(1, max(drafted) + 1)]
+    kept = [int((np.asarray(accepted) >= i).sum()) for i in range(1, max(drafted) + 1)]
+    shares = [wilson(n, len(accepted)) for n in kept]
+    return [Position(len(accepted), n, share, share) for n, share in zip(kept, shares)]
 
 
 def reached_or_not(drafted, accepted, weights=None):
@@ -419,6 +405,18 @@ def forgets_the_mean(numbers):
 def product_of_laws(target, draft):
     "Wrong on purpose: how often two independent draws agree."
     return target*draft
+
+# %% ../nbs/50_theory.ipynb #4d98ec5a
+def test_agrees_with_the_trace_of_the_decoder():
+    #| mutant: alpha_from_trace = kept_over_passes; survival_from_trace = short_drafts_count_as_rejected
+    trace = Trace([Step(4, 3, 2, (0,)*3), Step(4, 4, 4, (0,)*5), Step(4, 1, 1, (0,)),
+                   Step(2, 1, 0, (0,)), Step(0, 0, 0, (0,)), Step(4, 4, 3, (0,)*4)])
+    tested, kept = zip(*((s.n_tested, s.n_accepted) for s in trace.steps))
+    assert alpha_from_trace(tested, kept).value == trace.acceptance_per_test == 10/13
+    by_place = survival_from_trace(tested, kept)
+    assert [place.acceptance.value for place in by_place] == trace.acceptance_by_place
+    assert np.allclose([place.survival.value for place in by_place], trace.survival)
+
 
 # %% ../nbs/50_theory.ipynb #1389b34c
 def test_divergence_bounds_acceptance():
@@ -512,7 +510,6 @@ def test_bad_input_is_named():
     refuses(lambda: alpha_from_trace([2], [3]), "accepted", "between 0")
     refuses(lambda: alpha_from_trace([2, 2], [1]), "accepted", "2 passes")
     refuses(lambda: alpha_from_trace([0], [0]), "trials")
-    refuses(lambda: acceptance_metrics([0], [0]), "drafted")
     refuses(lambda: alpha_from_overlaps([.5]), "overlaps", "two")
     refuses(lambda: alpha_from_overlaps([.5, 1.5]), "overlaps")
     for bad in (-1, nan, None): refuses(lambda: alpha_floor(bad), "divergence")

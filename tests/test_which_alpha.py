@@ -9,40 +9,47 @@ from operator import mul
 import numpy as np
 
 from specdec_nb.testing import refuses
-from specdec_nb.theory import (Estimate, acceptance_metrics, best_gamma,
-    best_gamma_from_survival, expected_tokens, expected_tokens_from_survival, speedup,
+from specdec_nb.theory import (Estimate, best_gamma, best_gamma_from_survival, by_position,
+    expected_tokens, expected_tokens_from_survival, speedup,
     speedup_from_survival, tau_law, wilson)
+
+# %% ../nbs/53_which_alpha.ipynb #6bbd09de
+def metrics_of(alpha, gamma):
+    "Expected tests made and passed at each place of a block of independent tests."
+    return by_position([gamma]*(gamma + 1), range(gamma + 1), tau_law(alpha, gamma))
 
 # %% ../nbs/53_which_alpha.ipynb #02b795d3
 def test_four_numbers_for_one_system():
     alpha, gamma = F(4, 5), 4
-    metrics = acceptance_metrics([gamma]*(gamma + 1), range(gamma + 1), tau_law(alpha, gamma))
-    assert metrics.draft_utilisation == F(5904, 10000)
-    assert metrics.tokens_per_step == expected_tokens(alpha, gamma) == F(33616, 10000)
-    assert round(float(expected_tokens(metrics.draft_utilisation, gamma)), 3) == 2.266
+    made, passed = metrics_of(alpha, gamma)
+    assert passed.sum()/made.sum() == F(23616, 29520) == alpha
+    assert list(passed) == [alpha, alpha**2, alpha**3, alpha**4]
+    assert passed.sum()/gamma == F(5904, 10000)
+    assert 1 + passed.sum() == expected_tokens(alpha, gamma) == F(33616, 10000)
+    assert round(float(expected_tokens(passed.sum()/gamma, gamma)), 3) == 2.266
     assert 1 + gamma*alpha == F(42, 10)
 
 
 # %% ../nbs/53_which_alpha.ipynb #1e932829
 def test_utilisation_is_too_low():
     #| checks: exact prp-utilisation
-    #| mutant: acceptance_metrics = utilisation_by_test; expected_tokens = linear_tokens
+    #| mutant: by_position = every_draft_is_tested; expected_tokens = linear_tokens
     for a, gamma in product(range(1, 20), range(2, 9)):
         alpha = F(a, 20)
-        metrics = acceptance_metrics([gamma]*(gamma + 1), range(gamma + 1),
-                                     tau_law(alpha, gamma))
-        share = metrics.draft_utilisation
+        made, passed = metrics_of(alpha, gamma)
+        share = passed.sum()/gamma
         assert share == (expected_tokens(alpha, gamma) - 1)/gamma < alpha
-        assert metrics.acceptance_per_test == alpha
+        assert passed.sum()/made.sum() == alpha
         assert (expected_tokens(share, gamma) < expected_tokens(alpha, gamma)
                 < 1 + gamma*alpha)
 
 
 # %% ../nbs/53_which_alpha.ipynb #edc68817
-def utilisation_by_test(drafted, accepted, weights=None, right=acceptance_metrics):
-    "Wrong on purpose: calls kept / tests the utilisation."
-    metrics = right(drafted, accepted, weights)
-    return metrics._replace(draft_utilisation=metrics.acceptance_per_test)
+def every_draft_is_tested(drafted, accepted, weights):
+    "Wrong on purpose: counts drafts behind a rejection as tested."
+    total = np.sum(weights)
+    passed = [(np.asarray(accepted) >= i) @ weights for i in range(1, max(drafted) + 1)]
+    return np.array([total]*max(drafted)), np.array(passed)
 
 
 def linear_tokens(alpha, gamma):
