@@ -5,17 +5,14 @@ from specdec_nb.theory import *
 
 # %% ../nbs/50_theory.ipynb #f7dc7ed3
 import math
-import random
-from itertools import accumulate, product
+from itertools import product
 
 import numpy as np
 
 from specdec_nb.chance import expectation, image, law_of
-from specdec_nb.coupling import acceptance_rate, speculative_token
-from specdec_nb.decode import Step, Trace
-from specdec_nb.dist import kl, overlap, perturb
+from specdec_nb.coupling import acceptance_rate
 from specdec_nb.rules import block, survival, token_rule
-from specdec_nb.testing import A, B, C, D, E, F, H, constant, law, random_model, refuses, same
+from specdec_nb.testing import A, B, C, E, F, H, constant, law, random_model, refuses, same
 
 # %% ../nbs/50_theory.ipynb #f45b29a0
 def test_tokens_of_a_block():
@@ -266,224 +263,6 @@ def counts_kept_rows_only(alpha, gamma, operations):
     "Wrong on purpose: rows behind a rejection are not counted."
     return gamma*operations/expected_tokens(alpha, gamma) + 1
 
-# %% ../nbs/50_theory.ipynb #ebe45d01
-def test_tests_are_made_up_to_the_first_rejection():
-    #| mutant: by_position = reached_or_not
-    made, passed = by_position([2, 3, 0, 1], [1, 3, 0, 0])
-    assert list(made) == [3, 2, 1] and list(passed) == [2, 1, 1]
-    made, passed = by_position([4]*5, range(5), tau_law(F(4, 5), 4))
-    assert list(passed) == [F(4, 5)**i for i in range(1, 5)]
-    assert list(made) == [F(4, 5)**i for i in range(4)]
-
-
-# %% ../nbs/50_theory.ipynb #ed8e219b
-def test_kept_over_tests_maximises_the_likelihood():
-    #| checks: exact thm-mle
-    #| mutant: alpha_from_trace = kept_over_drafted; alpha_from_trace = kept_over_passes
-    def trace(chance):
-        "Two passes; how many are drafted in the second depends on the first."
-        drafted, kept = [], []
-        for _ in range(2):
-            drafted.append(3 if not kept else 1 + kept[0])
-            kept.append(0)
-            while kept[-1] < drafted[-1] and chance.coin(F(2, 3)): kept[-1] += 1
-        return tuple(drafted), tuple(kept)
-
-    def likelihood(alpha, kept, tests): return alpha**kept*(1 - alpha)**(tests - kept)
-
-    mean_kept = mean_tests = 0
-    for (drafted, kept), prob in law_of(trace).items():
-        total = sum(kept)
-        tests = total + sum(k < d for d, k in zip(drafted, kept))
-        assert prob == likelihood(F(2, 3), total, tests)
-        best = F(total, tests)
-        assert alpha_from_trace(drafted, kept).value == float(best)
-        assert all(likelihood(best, total, tests) > likelihood(F(a, 60), total, tests)
-                   for a in range(61) if F(a, 60) != best)
-        mean_kept, mean_tests = mean_kept + prob*total, mean_tests + prob*tests
-    assert mean_kept == F(2, 3)*mean_tests
-
-
-# %% ../nbs/50_theory.ipynb #dd09e966
-def kept_over_drafted(drafted, accepted, confidence=.95):
-    "Wrong on purpose: counts drafts that were never tested as rejected."
-    return wilson(int(sum(accepted)), int(sum(drafted)), confidence)
-
-
-def kept_over_passes(drafted, accepted, confidence=.95):
-    "Wrong on purpose: the share of passes that keep anything."
-    return wilson(sum(a > 0 for a in accepted), len(drafted), confidence)
-
-# %% ../nbs/50_theory.ipynb #9813dd59
-def test_wilson_inverts_the_score_test():
-    #| mutant: wilson = wald
-    for successes, trials in ((0, 5), (1, 5), (9, 10), (40, 50), (7, 7)):
-        value, low, high = wilson(successes, trials, .9)
-        assert value == successes/trials and 0 <= low <= value <= high <= 1
-        for end in {low, high} - {0., 1.}:
-            z = (value - end)/math.sqrt(end*(1 - end)/trials)
-            assert math.isclose(abs(z), 1.6448536269514722, rel_tol=1e-9)
-    assert wilson(0, 5).low == 0 and wilson(7, 7).high == 1
-
-
-# %% ../nbs/50_theory.ipynb #22bdbb72
-def wald(successes, trials, confidence=.95):
-    "Wrong on purpose: puts the standard error at the estimate, not at the end."
-    share = successes/trials
-    half = 1.6448536269514722*math.sqrt(share*(1 - share)/trials)
-    return Estimate(share, max(share - half, 0), min(share + half, 1))
-
-# %% ../nbs/50_theory.ipynb #e17c6fe2
-def test_survival_by_position():
-    #| checks: exact prp-by-position
-    #| mutant: survival_from_trace = short_drafts_count_as_rejected; by_position = reached_or_not
-    rng = np.random.default_rng(5)
-    kept = rng.integers(0, 5, 60)
-    for i, place in enumerate(survival_from_trace([4]*60, kept), 1):
-        share = wilson(int((kept >= i).sum()), 60)
-        assert all(math.isclose(u, v, abs_tol=1e-12) for u, v in zip(place.survival, share))
-
-    def one_pass(chance):
-        "A pass of Example H with one or two drafts, each half of the time."
-        gamma = 1 + chance.coin(F(1, 2))
-        return gamma, block(token_rule, *H, gamma)(chance)[1]
-
-    outcomes = law_of(one_pass)
-    made, passed = by_position(*zip(*outcomes), np.array([*outcomes.values()]))
-    assert list(passed/made) == [F(3, 4), F(21, 40)/F(3, 4)]
-    trace = [outcome for outcome, prob in outcomes.items() for _ in range(int(80*prob))]
-    estimated = [place.survival.value for place in survival_from_trace(*zip(*trace))]
-    assert np.allclose(estimated, [3/4, 21/40], rtol=1e-12)
-
-
-# %% ../nbs/50_theory.ipynb #858d2b3b
-def short_drafts_count_as_rejected(drafted, accepted, confidence=.95):
-    "Wrong on purpose: the share of all passes, even those that drafted less."
-    kept = [int((np.asarray(accepted) >= i).sum()) for i in range(1, max(drafted) + 1)]
-    shares = [wilson(n, len(accepted)) for n in kept]
-    return [Position(len(accepted), n, share, share) for n, share in zip(kept, shares)]
-
-
-def reached_or_not(drafted, accepted, weights=None):
-    "Wrong on purpose: takes every drafted place for a test."
-    place = np.arange(1, max(drafted) + 1)[:, None]
-    weights = np.ones(len(drafted), dtype=int) if weights is None else weights
-    return (np.asarray(drafted) >= place) @ weights, (np.asarray(accepted) >= place) @ weights
-
-# %% ../nbs/50_theory.ipynb #4f5578d8
-def variance(numbers):
-    "Variance of a law kept as a dict from number to probability."
-    mean = expectation(numbers, lambda x: x)
-    return expectation(numbers, lambda x: x*x) - mean*mean
-
-# %% ../nbs/50_theory.ipynb #424215c3
-def test_overlap_has_less_variance():
-    #| checks: exact prp-overlap-variance
-    #| mutant: variance = forgets_the_mean; overlap = product_of_laws
-    for seed in range(8):
-        target, draft = random_model(seed, 3), random_model(seed + 20, 3)
-        def place(chance): return (chance.draw(target(())), chance.draw(target((1,))))
-        def at(x): return target(x), draft(x)
-        beta = image(law_of(place), lambda x: overlap(*at(x)).sum())
-        kept = law_of(lambda chance: int(speculative_token(*at(place(chance)), chance).accepted))
-        alpha = expectation(kept, lambda b: b)
-        assert alpha == expectation(beta, lambda b: b)
-        assert variance(kept) == alpha*(1 - alpha)
-        assert variance(kept) - variance(beta) == expectation(beta, lambda b: b*(1 - b)) >= 0
-
-    value, low, high = alpha_from_overlaps([F(1, 2), F(7, 10), F(9, 10)])
-    assert math.isclose(value, .7) and math.isclose(high - value, 1.959963984540054*.2/3**.5)
-    assert alpha_from_overlaps([.5, .5]) == (.5, .5, .5)
-
-
-# %% ../nbs/50_theory.ipynb #9f4d7338
-def forgets_the_mean(numbers):
-    "Wrong on purpose: the mean square."
-    return expectation(numbers, lambda x: x*x)
-
-
-def product_of_laws(target, draft):
-    "Wrong on purpose: how often two independent draws agree."
-    return target*draft
-
-# %% ../nbs/50_theory.ipynb #4d98ec5a
-def test_agrees_with_the_trace_of_the_decoder():
-    #| mutant: alpha_from_trace = kept_over_passes; survival_from_trace = short_drafts_count_as_rejected
-    trace = Trace([Step(4, 3, 2, (0,)*3), Step(4, 4, 4, (0,)*5), Step(4, 1, 1, (0,)),
-                   Step(2, 1, 0, (0,)), Step(0, 0, 0, (0,)), Step(4, 4, 3, (0,)*4)])
-    tested, kept = zip(*((s.n_tested, s.n_accepted) for s in trace.steps))
-    assert alpha_from_trace(tested, kept).value == trace.acceptance_per_test == 10/13
-    by_place = survival_from_trace(tested, kept)
-    assert [place.acceptance.value for place in by_place] == trace.acceptance_by_place
-    assert np.allclose([place.survival.value for place in by_place], trace.survival)
-
-
-# %% ../nbs/50_theory.ipynb #1389b34c
-def test_divergence_bounds_acceptance():
-    #| checks: exact thm-kl-floor prp-no-ceiling
-    #| mutant: alpha_floor = forgets_the_root; alpha_floor = forgets_the_half; acceptance_rate = product_rate
-    def above_exp(x):
-        "A fraction that is at least e**x, for 0 <= x < 20."
-        terms = list(accumulate(range(1, 80), lambda t, k: t*x/k, initial=F(1)))
-        return sum(terms) + terms[-1]
-
-    def check(target, draft):
-        alpha = acceptance_rate(target, draft)
-        n = math.lcm(*(x.denominator for x in target))
-        power = math.prod((x/y)**int(n*x) for x, y in zip(target, draft) if x)
-        assert (alpha*(2 - alpha))**n*power >= 1
-        assert power >= above_exp(2*n*(1 - alpha)**2)
-        assert alpha >= alpha_floor(kl(target, draft)) - 1e-12
-
-    rng = np.random.default_rng(2)
-    for _ in range(300):
-        size = int(rng.integers(2, 5))
-        target = law(*(rng.integers(0, 5, size) + np.eye(1, size, dtype=int)[0]).tolist())
-        check(target, law(*rng.integers(1, 9, size).tolist()))
-    for pair in (A, B, C, D, E): check(*pair)
-    for k in range(1, 10):
-        pair = law(k, 10 - k), law(1, 0)
-        assert kl(*pair) == math.inf and acceptance_rate(*pair) == F(k, 10)
-    assert alpha_floor(math.inf) == 0 and alpha_floor(0) == 1
-    assert alpha_floor(1.59) == 1 - math.sqrt(1.59/2) > alpha_floor(1.6) > 1 - math.sqrt(.8)
-
-
-# %% ../nbs/50_theory.ipynb #de5f8d54
-def forgets_the_root(divergence, right=alpha_floor):
-    "Wrong on purpose: a floor that is linear in the divergence."
-    return max(1 - divergence/2, 0)
-
-
-def forgets_the_half(divergence):
-    "Wrong on purpose: claims twice the divergence that Pinsker needs."
-    return max(1 - math.sqrt(divergence)/2, 0)
-
-
-def product_rate(target, draft):
-    "Wrong on purpose: how often two independent draws agree."
-    return (target*draft).sum()
-
-# %% ../nbs/50_theory.ipynb #b29470cb
-SEED_LAW = [.35, .20, .15, .10, .08, .06, .04, .02]
-
-
-def seed_sweep():
-    "Divergence and exact acceptance of the seed program's six drafts."
-    drafts = [perturb(SEED_LAW, noise, random.Random(noise*1000))
-              for noise in (.005, .02, .05, .10, .25, .5)]
-    return [(kl(SEED_LAW, p), float(acceptance_rate(SEED_LAW, p))) for p in drafts]
-
-# %% ../nbs/50_theory.ipynb #017100eb
-def test_seed_sweep_repeats_the_program():
-    printed = [(.0022, .980), (.2074, .915), (.8502, .878),
-               (1.8635, .798), (4.5766, .485), (5.9049, .478)]
-    for (divergence, alpha), (shown, sampled) in zip(seed_sweep(), printed):
-        assert f"{divergence:.4f}" == f"{shown:.4f}"
-        assert abs(alpha - sampled) <= 4*math.sqrt(alpha*(1 - alpha)/5000)
-        assert alpha >= alpha_floor(divergence)
-    assert alpha > .47 and alpha_floor(divergence) < 1/700
-
-
 # %% ../nbs/50_theory.ipynb #712538b6
 def test_bad_input_is_named():
     nan = float("nan")
@@ -502,31 +281,7 @@ def test_bad_input_is_named():
         refuses(lambda: best_gamma_from_survival([.5], bad), "cost")
     refuses(lambda: speedup_from_survival([.5, .6], .1), "survival", "not increase", "0.6")
     refuses(lambda: best_gamma(.5, .1, -1), "max_gamma")
-    refuses(lambda: wilson(1, 0), "trials")
-    refuses(lambda: wilson(3, 2), "trials", "3")
-    for bad in (0, 1, 95, nan): refuses(lambda: wilson(1, 2, bad), "confidence", "(0, 1)")
-    refuses(lambda: alpha_from_trace([], []), "drafted", "N >= 1")
-    refuses(lambda: alpha_from_trace([2.], [1]), "drafted", "whole")
-    refuses(lambda: alpha_from_trace([2], [3]), "accepted", "between 0")
-    refuses(lambda: alpha_from_trace([2, 2], [1]), "accepted", "2 passes")
-    refuses(lambda: alpha_from_trace([0], [0]), "trials")
-    refuses(lambda: alpha_from_overlaps([.5]), "overlaps", "two")
-    refuses(lambda: alpha_from_overlaps([.5, 1.5]), "overlaps")
-    for bad in (-1, nan, None): refuses(lambda: alpha_floor(bad), "divergence")
     assert oracle_speedup(1, 0) == math.inf
-
-
-# %% ../nbs/50_theory.ipynb #725755fd
-def test_alpha_from_utilisation():
-    def alpha_from_utilisation(share, gamma):
-        low, high = 0., 1.
-        for _ in range(60):
-            middle = (low + high)/2
-            if expected_tokens(middle, gamma) - 1 < share*gamma: low = middle
-            else: high = middle
-        return low
-
-    assert math.isclose(alpha_from_utilisation(.5904, 4), .8)
 
 
 # %% ../nbs/50_theory.ipynb #01b01a76
