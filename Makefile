@@ -19,10 +19,8 @@ $(READY): requirements-dev.txt pyproject.toml
 sync: $(READY) ## export library and tests from the notebooks
 	$(BIN)/python tools/export.py
 
-check: sync
-	@test -z "$$(git status --porcelain -- nbs specdec_nb tests)" || { git status --short -- nbs specdec_nb tests; \
-	  git diff --stat -- nbs specdec_nb tests; \
-	  echo "The export changed files, or there are uncommitted ones: commit them, then test again."; exit 1; }
+check: $(READY) ## export, and fail if that changed anything
+	$(BIN)/python tools/export.py --check
 
 test: check ## everything that must hold
 	$(BIN)/nbdev_test --n_workers 2
