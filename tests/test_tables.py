@@ -196,6 +196,7 @@ def test_figures_of_a_five():
         most = speedup(a_up, gamma, c_down)
         assert a_up**gamma >= c_down*most >= a_up**(gamma + 1)
         reached.append(most >= F(text) - half_unit(text))
+        assert F(text) < oracle_speedup(F(a), F(".015"))
     assert reached == [False, False, False, True]
     for text, a in A5_GREEDY: assert agrees(text, speedup(F(a), 8, F(".015")))
 
