@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .theory import as_count, as_number
+from .dist import as_count
+from .theory import as_number
 
 # %% ../nbs/53_estimate.ipynb #9700fa35
 def as_counts(

@@ -6,7 +6,7 @@ from specdec_nb.estimate import *
 # %% ../nbs/53_estimate.ipynb #8124ebc9
 import math
 import random
-from itertools import accumulate, product
+from itertools import accumulate
 
 import numpy as np
 

@@ -36,7 +36,7 @@ LAYERS = {
     "drafters": ("dist models", "numpy"),
     "decode": ("dist chance rules drafters", "numpy"),
     "theory": ("", "numpy"),
-    "estimate": ("theory", "numpy"),
+    "estimate": ("dist theory", "numpy"),
     "systems": ("theory estimate", "numpy"),
     "batch": ("dist", "numpy"),
     "audit": ("dist chance theory", "numpy scipy"),

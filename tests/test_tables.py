@@ -2,11 +2,10 @@
 
 # %% ../nbs/51_tables.ipynb #8887862e
 from fractions import Fraction as F
-from itertools import product
 
 import numpy as np
 
-from specdec_nb.testing import A, B, C, E, T, law
+from specdec_nb.testing import A, B, C, E, T
 from specdec_nb.theory import (best_gamma, expected_tokens, operations_factor,
     oracle_speedup, speedup)
 
@@ -197,6 +196,7 @@ def test_figures_of_a_five():
         most = speedup(a_up, gamma, c_down)
         assert a_up**gamma >= c_down*most >= a_up**(gamma + 1)
         reached.append(most >= F(text) - half_unit(text))
+        assert F(text) < oracle_speedup(F(a), F(".015"))
     assert reached == [False, False, False, True]
     for text, a in A5_GREEDY: assert agrees(text, speedup(F(a), 8, F(".015")))
 
@@ -239,6 +239,8 @@ def test_chen_table_one():
     alphas = [implied_alpha(21.3/float(ms), 4) for _, ms, *_ in TABLE_CHEN]
     assert [round(a, 3) for a in alphas] == [.711, .749, .851]
     assert [best_gamma(a, 1.8/14.1) for a in alphas] == [4, 4, 6]
+    leads = [speedup(a, 4, 1.8/14.1)/speedup(a, 3, 1.8/14.1) for a in alphas]
+    assert [round(lead, 2) for lead in leads[:2]] == [1.01, 1.02]
     assert round(implied_alpha(1.92*21.3/14.1, 4), 3) == .724
 
 

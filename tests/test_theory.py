@@ -266,11 +266,11 @@ def counts_kept_rows_only(alpha, gamma, operations):
 # %% ../nbs/50_theory.ipynb #712538b6
 def test_bad_input_is_named():
     nan = float("nan")
-    for bad in (-.1, 1.1, nan, math.inf, "x", None, 1j, [.5]):
+    for bad in (-.1, 1.1, nan, math.inf, "x", None, True, 1j, [.5]):
         refuses(lambda: expected_tokens(bad, 2), "alpha", "[0, 1]")
         refuses(lambda: best_gamma(bad, .1), "alpha")
         refuses(lambda: expected_tokens_from_survival([bad]), "survival")
-    for bad in (-1, 1.5, 2., nan, None):
+    for bad in (-1, 1.5, 2., nan, None, True):
         refuses(lambda: expected_tokens(.5, bad), "gamma", "whole number")
         refuses(lambda: tau_law(.5, bad), "gamma")
         refuses(lambda: operations_factor(.5, bad, .1), "gamma")
