@@ -25,6 +25,7 @@ LAYERS = {
     "warps": ("dist", "numpy"),
     "coupling": ("dist chance", "numpy"),
     "rules": ("dist chance coupling", "numpy"),
+    "block_rule": ("dist rules", "numpy"),
     "oracle": ("dist", "numpy"),
     "multidraft": ("dist chance coupling rules", "numpy"),
     "trees": ("dist chance coupling rules", "numpy"),
