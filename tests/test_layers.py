@@ -36,6 +36,7 @@ LAYERS = {
     "drafters": ("dist models", "numpy"),
     "decode": ("dist chance rules drafters", "numpy"),
     "theory": ("", "numpy"),
+    "estimate": ("theory", "numpy"),
     "systems": ("theory", "numpy"),
     "batch": ("dist", "numpy"),
     "audit": ("dist chance theory", "numpy scipy"),
