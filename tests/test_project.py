@@ -8,6 +8,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from pybtex.database import parse_string
+from pybtex.exceptions import PybtexError
 
 import specdec_nb
 
@@ -99,3 +101,19 @@ def test_lock_covers_everything():
 def test_planted_lock_faults_are_seen(text, complaint):
     assert complaint in " ".join(lock_faults(["execnb>=0.1.18,<0.2"], read_lock(text)))
     assert not lock_faults(["execnb>=0.1.18,<0.2"], read_lock("execnb==0.1.18  # via nbdev"))
+
+
+def bib_faults(text):
+    """Say why a bibliography cannot be read, if so."""
+    try: parse_string(text, "bibtex")
+    except PybtexError as error: return str(error)
+
+
+def test_bibliography_is_read():
+    text = (ROOT/"references.bib").read_text(encoding="utf-8")
+    assert bib_faults(text) is None
+
+
+@pytest.mark.parametrize("text", [
+    "@misc{one, year={2023}\n@misc{two, year={2024}}", "@misc{one, year=2023}"*2])
+def test_planted_bibliography_faults_are_seen(text): assert bib_faults(text)
