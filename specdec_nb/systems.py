@@ -19,8 +19,9 @@ from numbers import Integral, Real
 from operator import mul
 from typing import NamedTuple
 
-from .theory import (Estimate, as_count, as_number, as_survival,
-                               expected_tokens_from_survival, survival_from_trace)
+from .estimate import Estimate, survival_from_trace
+from .theory import (as_count, as_number, as_survival,
+                               expected_tokens_from_survival)
 
 # %% ../nbs/52_systems.ipynb #ac830225
 class VerifyCost:
@@ -528,13 +529,13 @@ class Plan:
 
     def shown(
         self,
-        most=16, # about how many rows to choose
+        most=18, # about how many rows to choose
     ): # a list of rows, the first, the best and the last among them
         """Choose the rows that a table should show."""
         last = len(self.rows) - 1
         if last < most: return list(self.rows)
-        edge = min(last, max(2*self.gamma, most//2))
-        keep = {round(i*edge/(most - 5)) for i in range(most - 4)}
+        edge = max(self.gamma + 4, 10)
+        keep = {*range(0, edge + 1, math.ceil((edge + 1)/(most - 3)))}
         keep |= {1, self.gamma - 1, self.gamma, self.gamma + 1, last}
         return [row for row in self.rows if row.gamma in keep]
 
