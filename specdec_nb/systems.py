@@ -74,6 +74,7 @@ class VerifyCost:
         self,
         rows, # number of rows, from 1 to max_rows
     ): # time in passes over one row; exact if the points are
+        """Return the time of a pass, measured or interpolated."""
         rows = as_count(rows, "rows")
         if not 1 <= rows <= self.max_rows:
             raise ValueError(f"rows: expected between 1 and {self.max_rows}, "

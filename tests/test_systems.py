@@ -588,11 +588,12 @@ def test_bad_input_is_named():
 
 # %% ../nbs/52_systems.ipynb #cfe6c957
 def test_two_curves():
-    now, then = {1: 1, 8: F("1.64")}, {1: 1, 8: F("1.31")}
-    assert round(break_even_alpha(0, now), 3) == .391
-    assert round(break_even_alpha(0, then), 3) == .237
+    before, after = {1: 1, 8: F("1.64")}, {1: 1, 8: F("1.31")}
+    assert round(break_even_alpha(0, before), 3) == .391
+    assert round(break_even_alpha(0, after), 3) == .237
     powers = independent_survival(F(1, 2), 7)
-    assert [round(float(speedup_on_curve(powers, 0, v)), 2) for v in (now, then)] == [1.21, 1.52]
+    speeds = [float(speedup_on_curve(powers, 0, curve)) for curve in (before, after)]
+    assert [round(s, 2) for s in speeds] == [1.21, 1.52]
 
 
 # %% ../nbs/52_systems.ipynb #4442cce9
