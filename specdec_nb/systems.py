@@ -15,13 +15,13 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, repeat
-from numbers import Integral, Real
+from numbers import Real
 from operator import mul
 from typing import NamedTuple
 
+from .dist import as_count
 from .estimate import Estimate, survival_from_trace
-from .theory import (as_count, as_number, as_survival,
-                               expected_tokens_from_survival)
+from .theory import as_number, as_survival, expected_tokens_from_survival
 
 # %% ../nbs/52_systems.ipynb #ac830225
 class VerifyCost:
@@ -75,10 +75,7 @@ class VerifyCost:
         rows, # number of rows, from 1 to max_rows
     ): # time in passes over one row; exact if the points are
         """Return the time of a pass, measured or interpolated."""
-        rows = as_count(rows, "rows")
-        if not 1 <= rows <= self.max_rows:
-            raise ValueError(f"rows: expected between 1 and {self.max_rows}, "
-                             f"the most that were measured, got {rows}")
+        rows = as_count(rows, "rows", 1, self.max_rows)
         i = bisect_left(self.points, (rows,))
         (n, t), (m, u) = self.points[max(i - 1, 0)], self.points[i]
         return u if m == rows else t + (u - t)*Fraction(rows - n, m - n)
@@ -264,15 +261,14 @@ def pass_time(
     Raises
     ------
     ValueError
-        If a number is negative or not finite, or `rows` or `batch` is zero.
+        If a number is negative or not finite, `rows` or `batch` is not a whole
+        number >= 1, or the hardware has a rate of zero.
 
     Notes
     -----
     Source: Williams et al. (2009) for the model. Proof: thm-roofline.
     """
-    rows, batch = as_count(rows, "rows"), as_count(batch, "batch")
-    if not rows or not batch:
-        raise ValueError(f"rows, batch: expected at least 1, got {rows} and {batch}")
+    rows, batch = as_count(rows, "rows", 1), as_count(batch, "batch", 1)
     context = as_number(context, "context")
     parameters, kv_bytes, kv_flops, weight_bytes = (
         as_number(x, name) for x, name in zip(size, size._fields))
@@ -344,13 +340,14 @@ def critical_context(
     Raises
     ------
     ValueError
-        If a number is negative or not finite.
+        If a number is negative or not finite, or `rows` is not a whole
+        number >= 1.
 
     Notes
     -----
     Proof: prp-critical-context. Source: Chen et al. (2024), MagicDec.
     """
-    rows = as_count(rows, "rows")
+    rows = as_count(rows, "rows", 1)
     parameters, kv_bytes, kv_flops, _ = (
         as_number(x, name) for x, name in zip(size, size._fields))
     flops, bandwidth = (as_number(x, "hardware") for x in hardware[1:])
@@ -382,9 +379,7 @@ def drafting_ahead_speedup(
     idea of overlapping the two; the bet is the simplest such scheme, not
     theirs.
     """
-    cost = as_number(cost, "cost")
-    if not as_count(gamma, "gamma"):
-        raise ValueError("gamma: expected a whole number >= 1, got 0")
+    cost, gamma = as_number(cost, "cost"), as_count(gamma, "gamma", 1)
     survival = independent_survival(alpha, gamma)
     overlap, whole = max(1, gamma*cost), survival[-1]
     if foresight: return (1 + sum(survival))/overlap
@@ -403,14 +398,8 @@ _MAX_DRAFTED = 1000  # more drafts in a pass than this are taken for an error
 
 def _check_step(step, where):
     "Return (drafted, tested, accepted) of one pass, or say what is wrong with it."
-    for name, value in zip(TraceCounts._fields, step):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
-            raise ValueError(f"{where}: {name}: expected a whole number >= 0, "
-                             f"got {value!r}")
-    drafted, tested, accepted = map(int, step)
-    if drafted > _MAX_DRAFTED:
-        raise ValueError(f"{where}: n_drafted: expected at most {_MAX_DRAFTED}, "
-                         f"got {drafted}")
+    drafted, tested, accepted = (as_count(value, f"{where}: {name}", 0, _MAX_DRAFTED)
+                                 for name, value in zip(TraceCounts._fields, step))
     if tested > drafted:
         raise ValueError(f"{where}: n_tested: expected at most n_drafted = {drafted}, "
                          f"got {tested}")

@@ -37,7 +37,7 @@ LAYERS = {
     "decode": ("dist chance rules drafters", "numpy"),
     "theory": ("", "numpy"),
     "estimate": ("dist theory", "numpy"),
-    "systems": ("theory estimate", "numpy"),
+    "systems": ("dist theory estimate", "numpy"),
     "batch": ("dist", "numpy"),
     "audit": ("dist chance theory", "numpy scipy"),
     "zoo": ("dist chance coupling rules decode audit", "numpy"),

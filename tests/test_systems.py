@@ -353,7 +353,7 @@ def test_traces_are_read_and_checked():
                 good.replace("2", "NaN"): ("n_drafted", "nan"),
                 good.replace("2", "1e3"): ("n_drafted", "1000.0"),
                 good.replace("2", "-2"): ("n_drafted", "-2"),
-                good.replace("2", "9999"): ("n_drafted", "at most 1000"),
+                good.replace("2", "9999"): ("n_drafted", "to 1000", "9999"),
                 good.replace("1", "3"): ("n_tested", "at most n_drafted = 2", "3"),
                 good.replace("0", "2"): ("n_accepted", "n_tested = 1", "got 2"),
                 good.replace("1,", "2,"): ("n_accepted", "n_tested = 2", "got 0")}.items():
@@ -554,7 +554,7 @@ def test_bad_input_is_named():
     for bad in ([], [(2, 1.)], [(1, 1), (1, 2)], [(1, 0)], [(1, 1), (2, -1)], [(1, nan)],
                 [(1, math.inf)], [(0, 1), (1, 1)], [(1.5, 2), (1, 1)], [1, 2], 7, [(1, 1, 1)], "ab"):
         refuses(lambda: plan(.5, cost=.1, verify_cost=bad), "verify_cost")
-    refuses(lambda: VerifyCost([(1, 1), (4, 2)])(5), "rows", "between 1 and 4", "5")
+    refuses(lambda: VerifyCost([(1, 1), (4, 2)])(5), "rows", "from 1 to 4", "5")
     refuses(lambda: VerifyCost([(1, 1), (4, 2)])(0), "rows")
     refuses(lambda: block_time(5, .1, {1: 1, 4: 2}), "rows", "4", "6")
     for bad in (-1, nan, math.inf, None, "x"):
