@@ -85,7 +85,7 @@ def report(
         figures.mkdir(parents=True, exist_ok=True)
         for name, axes in draw(result).items(): axes.figure.savefig(figures/f"{name}.svg")
     if as_json: print(json.dumps(result.to_dict(), indent=2))
-    else: _print_report(result, Console(highlight=False, force_jupyter=False))
+    else: _print_report(result, Console(highlight=False))
 
 # %% ../nbs/82_cli.ipynb #2a30b4c7
 def _metrics_table(trace):
@@ -137,7 +137,7 @@ def generate(
                           "temperature": temperature, "seed": seed,
                           "metrics": generation.trace.metrics()}, indent=2))
         return
-    console = Console(highlight=False, force_jupyter=False)
+    console = Console(highlight=False)
     console.print(Text(prompt, "dim"), end="", soft_wrap=True)
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     while not generation.done:
@@ -228,7 +228,7 @@ def plan(
         trace=None if trace is None else read_trace(trace),
         verify_cost=None if verify_cost is None else _pairs(verify_cost, "verify_cost"))
     if as_json: print(json.dumps(result.to_dict(), indent=2))
-    else: _print_plan(result, Console(highlight=False, force_jupyter=False))
+    else: _print_plan(result, Console(highlight=False))
 
 # %% ../nbs/82_cli.ipynb #1920e47a
 def main(
