@@ -17,6 +17,7 @@ from fractions import Fraction
 from itertools import accumulate, repeat
 from numbers import Real
 from operator import mul
+from textwrap import fill
 from typing import NamedTuple
 
 from .dist import as_count
@@ -546,7 +547,8 @@ class Plan:
             lines.append(f"{mark}{row.gamma:6}{float(row.tokens):9.3f}"
                          f"{float(row.time):8.3f}{_times(row.speedup):>10}"
                          f"{_between(row)}")
-        return "\n".join([self.advice, "", *lines, "", *self.notes])
+        wrapped = [fill(text, 76) for text in (self.advice, *self.notes)]
+        return "\n".join([wrapped[0], "", *lines, "", *wrapped[1:]])
 
 
 def _times(speedup): return f"{float(speedup):.2f}x"

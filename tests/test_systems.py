@@ -399,6 +399,7 @@ def test_plans_say_what_they_should():
                             "drafting pays above an acceptance rate of 0.439")
     assert plan(.9, cost=1).advice.endswith("with these costs nothing pays")
     curve = plan(.8, cost=0, verify_cost=NUMPY)
+    assert max(map(len, str(curve).splitlines())) <= 76
     assert curve.gamma == 7 and [r.gamma for r in curve.rows if r.measured] == [0, 1, 3, 4, 7, 15]
     assert curve.rows[8].speedup > curve.best.speedup and "interpolated" in str(curve)
     assert "~" in str(curve) and "*     7" in str(curve)
