@@ -29,6 +29,7 @@ LAYERS = {
     "oracle": ("dist", "numpy"),
     "multidraft": ("dist chance coupling rules", "numpy"),
     "trees": ("dist chance coupling rules", "numpy"),
+    "shapes": ("dist trees", "numpy"),
     "shared": ("dist chance coupling rules", "numpy"),
     "lossy": ("dist chance coupling rules", "numpy"),
     "models": ("dist", "numpy"),
