@@ -111,23 +111,36 @@ class Generation:
         return (len(self.tokens) == self.max_tokens
                 or bool(self.tokens) and self.tokens[-1] in self.stop)
 
-    def step(self):
-        """Draft a block, verify it, emit what is kept; return the Step."""
-        gamma = min(self.gamma, self.max_tokens - len(self.tokens) - 1)
-        context = self.prompt + self.tokens
+    def _block(self, context, gamma):
+        """Draft and verify one block: (n_drafted, n_tested, n_accepted, emitted)."""
         drafted, draft_rows = (), []
         if gamma: drafted, draft_rows = self.drafter.propose(context, gamma, self.chance)
         rows = self.target.rows(context + drafted, len(drafted) + 1)
         if self.warp:
             rows = [self.warp(row, context + drafted[:i]) for i, row in enumerate(rows)]
         n_accepted, token = self.rule(rows, draft_rows, drafted, self.chance)
-        emitted = (*drafted[:n_accepted], token)
-        n_tested = min(n_accepted + 1, len(drafted))
+        return (len(drafted), min(n_accepted + 1, len(drafted)), n_accepted,
+                (*drafted[:n_accepted], token))
+
+    def _tree(self, context, gamma):
+        """The same for a tree; levels are counted, not nodes."""
+        from specdec_nb.trees import tree_step
+        emitted, tree, verdict = tree_step(self.target, self.drafter, self.rule, context,
+                                           self.chance, gamma, self.warp)
+        n_accepted, last = len(verdict.path), (0, *verdict.path)[-1]
+        n_tested = n_accepted + bool(tree.children(last))
+        return max(tree.depths), n_tested, n_accepted, emitted
+
+    def step(self):
+        """Draft, verify, emit what is kept; return the Step."""
+        gamma = min(self.gamma, self.max_tokens - len(self.tokens) - 1)
+        draft = self._tree if hasattr(self.drafter, "propose_tree") else self._block
+        n_drafted, n_tested, n_accepted, emitted = draft(self.prompt + self.tokens, gamma)
         for i, x in enumerate(emitted[:n_accepted]):
             if x in self.stop:
                 emitted, n_tested, n_accepted = emitted[:i + 1], i + 1, i + 1
                 break
-        step = Step(len(drafted), n_tested, n_accepted, emitted)
+        step = Step(n_drafted, n_tested, n_accepted, emitted)
         self.tokens += emitted
         self.trace.steps.append(step)
         return step
@@ -150,9 +163,9 @@ def generate(
     target, # model whose law is wanted: vocab_size, rows(context, n)
     prompt, # token ids to start from, at least one
     *,
-    draft=None, # smaller model, or drafter; None decodes plainly
-    rule=token_rule, # rule(target, draft, tokens, chance) -> Verdict
-    gamma=4, # tokens to draft in each step; 0 decodes plainly
+    draft=None, # smaller model, drafter or tree drafter; None decodes plainly
+    rule=token_rule, # rule(target, draft, tokens, chance), or a tree rule
+    gamma=4, # tokens to draft in each step, or levels of a tree; 0 for none
     warp=None, # function (law, context) -> law: sampling parameters
     stop=(), # token ids that end the output (and are emitted)
     max_tokens=100, # at most this many new tokens
@@ -162,7 +175,8 @@ def generate(
 
     The warp applies to every target row, the bonus row included. A `draft`
     that is a plain model is warped in the same way; a drafter (an object
-    with `propose`) declares its own laws.
+    with `propose` or `propose_tree`) declares its own laws. A tree drafter
+    wants a tree rule.
 
     Raises
     ------
@@ -185,6 +199,6 @@ def generate(
     elif draft.vocab_size != vocab_size:
         raise ValueError(f"draft: expected a vocabulary of {vocab_size}, "
                          f"got {draft.vocab_size}")
-    elif not hasattr(draft, "propose"): draft = ModelDrafter(draft, warp)
+    elif not (hasattr(draft, "propose") or hasattr(draft, "propose_tree")): draft = ModelDrafter(draft, warp)
     return Generation(target, prompt, draft, rule, gamma, warp, frozenset(stop),
                       max_tokens, chance)

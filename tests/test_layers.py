@@ -35,7 +35,7 @@ LAYERS = {
     "models": ("dist", "numpy"),
     "llama": ("models", "numpy"),
     "drafters": ("dist models", "numpy"),
-    "decode": ("dist chance rules drafters", "numpy"),
+    "decode": ("dist chance rules trees drafters", "numpy"),
     "theory": ("", "numpy"),
     "estimate": ("dist theory", "numpy"),
     "systems": ("dist theory estimate", "numpy"),
