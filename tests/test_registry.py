@@ -11,19 +11,19 @@ from importlib import import_module
 import numpy as np
 
 from specdec_nb.block_rule import acceptance_ceiling, block_survival, block_weights
-from specdec_nb.chance import image, law_distance, law_of
-from specdec_nb.multidraft import (acceptance, all_inside, draft_distinct, draft_greedy,
-                                   draft_iid, drafted_choice, kseq_acceptance, nss_rule,
-                                   optimal_acceptance, recursive_acceptance,
-                                   recursive_distinct_rule)
-from specdec_nb.rules import autoregressive, block, sample_match_rule, survival, token_rule
-from specdec_nb.shared import (ExactRaces, Races, list_match_bound, match_rate,
-                               race_law)
+from specdec_nb.chance import Sampled, image, law_distance, law_of
+from specdec_nb.decode import generate
+from specdec_nb.models import embedded_pair, embedded_text
+from specdec_nb.multidraft import (acceptance, draft_distinct, draft_greedy, draft_iid,
+                                   drafted_choice, kseq_acceptance, optimal_acceptance,
+                                   recursive_acceptance, recursive_distinct_rule)
+from specdec_nb.rules import autoregressive, block, survival, token_rule
+from specdec_nb.shared import (ExactRaces, Races, list_match_bound, match_rate, race_law)
 from specdec_nb.testing import (A, B, C, D, F, H, T, constant, law, random_model,
                                 refuses)
-from specdec_nb.trees import (Tree, branching_shape, carried_on, naive_tree_rule, node_rows,
-                              recursive_tree_rule, sample_tree, top_tree,
-                              traversal_rule, tree_law)
+from specdec_nb.trees import (Tree, best_tree, branching_shape, carried_on,
+                              node_depths, node_rows, sample_tree, top_tree, tree_law)
+from specdec_nb.warps import heat
 
 # %% ../nbs/39_rules_compared.ipynb #9d7c454d
 def test_the_list_and_its_names():
@@ -149,3 +149,371 @@ def with_needs(name, *needs):
 
 TOKEN_CALLED_UNDEMANDING = with_needs("token")
 NAIVE_CALLED_DEMANDING = with_needs("naive", "sampled", "rows")
+
+# %% ../nbs/39_rules_compared.ipynb #22c0ffe2
+PASSES = {"sample-match": lambda q, p: q*p,
+          "shared": lambda q, p: race_law(q, p).diagonal(),
+          "token": np.minimum}
+
+
+def chain_survival(name, target, draft, gamma):
+    "Exact P(tau >= i) for i = 1..gamma, by prefixes."
+    if name == "block": return block_survival(target, draft, gamma)
+    if name == "ceiling": return acceptance_ceiling(target, draft, gamma)
+    out, level = [], {(): 1}
+    for _ in range(gamma):
+        level = {(*c, x): mass*both for c, mass in level.items()
+                 for x, both in enumerate(PASSES[name](target(c), draft(c))) if both}
+        out.append(sum(level.values()))
+    return out
+
+
+CHAIN = (*PASSES, "block", "ceiling")
+
+# %% ../nbs/39_rules_compared.ipynb #8aeb9719
+PASSES = {"sample-match": lambda q, p: q*p,
+          "shared": lambda q, p: race_law(q, p).diagonal(),
+          "token": np.minimum}
+
+
+def chain_survival(name, target, draft, gamma):
+    "Exact P(tau >= i) for i = 1..gamma, by prefixes."
+    if name == "block": return block_survival(target, draft, gamma)
+    if name == "ceiling": return acceptance_ceiling(target, draft, gamma)
+    out, level = [], {(): 1}
+    for _ in range(gamma):
+        level = {(*c, x): mass*both for c, mass in level.items()
+                 for x, both in enumerate(PASSES[name](target(c), draft(c))) if both}
+        out.append(sum(level.values()))
+    return out
+
+
+CHAIN = (*PASSES, "block", "ceiling")
+
+# %% ../nbs/39_rules_compared.ipynb #b1678c66
+def test_chains_in_numbers():
+    #| mutant: chain_survival = token_for_all
+    for name in ("sample-match", "shared", "token", "block"):
+        entry = rule(name)
+        source = ExactRaces if entry.needs == ("races",) else (lambda chance: chance)
+        for models in (H, (random_model(1, 3), random_model(101, 3))):
+            outcomes = law_of(lambda chance: block(entry.load(), *models, 2)(source(chance)))
+            assert survival(outcomes, 2) == chain_survival(name, *models, 2)
+
+    def accepted(name, pair, gamma):
+        models = pair if pair is H else map(constant, pair)
+        return sum(chain_survival(name, *models, gamma))
+
+    for pair, wanted in ((D, (F(10, 9), F(11, 9), F(12, 9))),
+                         (H, (F(51, 40), F(27, 20), F(59, 40)))):
+        assert tuple(accepted(name, pair, 2) for name in CHAIN[2:]) == wanted
+    for pair, token, blocks in ((A, F(1533, 1000), F(43, 25)), (T, F(1533, 1000), F(213, 125)),
+                                (B, F(147, 125), F(321, 250)), (C, F(147, 125), F(673, 500))):
+        assert (accepted("token", pair, 3), accepted("block", pair, 3)) == (token, blocks)
+    for pair, rate in ((A, F(43, 62)), (B, F(18, 35)), (C, F(19, 35))):
+        assert accepted("shared", pair, 1) == rate
+
+
+# %% ../nbs/39_rules_compared.ipynb #0c971431
+def token_for_all(name, target, draft, gamma, right=chain_survival):
+    "Wrong on purpose: the token rule under every name."
+    return right("token", target, draft, gamma)
+
+# %% ../nbs/39_rules_compared.ipynb #e0388f55
+def match_given(q, p, x):
+    "Probability that the target's race is won by x if the draft's is."
+    if not q[x]: return 0
+    return 1/(p[x]*np.maximum(q/q[x], p/p[x]).sum())
+
+
+def kept_given(wanted, rows, tokens):
+    "P(the first i tokens are kept | the drafted tokens), for each rule of CHAIN."
+    q, p = (np.array([row[x] for row, x in zip(laws, tokens)]) for laws in (wanted, rows))
+    match = np.array([match_given(*args) for args in zip(wanted, rows, tokens)])
+    return {"sample-match": np.cumprod(q), "shared": np.cumprod(match),
+            "token": np.cumprod(np.minimum(1, q/p)),
+            "block": np.array(block_weights(wanted, rows, tokens)[1:]),
+            "ceiling": np.minimum(1, np.cumprod(q/p))}
+
+
+def backwards(name, target, draft, gamma, right=chain_survival):
+    "Wrong on purpose: the names in the opposite order."
+    return right(CHAIN[::-1][CHAIN.index(name)], target, draft, gamma)
+
+
+def backwards_given(wanted, rows, tokens, right=kept_given):
+    "Wrong on purpose: the names in the opposite order."
+    found = right(wanted, rows, tokens)
+    return {name: found[name] for name in CHAIN[::-1]}
+
+# %% ../nbs/39_rules_compared.ipynb #b049c15e
+def test_order_in_a_chain():
+    #| checks: exact prp-chain-order
+    #| mutant: chain_survival = backwards; kept_given = backwards_given
+    for models in (H, *((random_model(s, 3), random_model(s + 100, 3)) for s in range(6))):
+        law_of_tau = [chain_survival(name, *models, 3) for name in CHAIN]
+        for less, more in zip(law_of_tau, law_of_tau[1:]):
+            assert all(a <= b for a, b in zip(less, more))
+        target, draft = models
+        for tokens in {t for t in np.ndindex(2, 2, 2) if all(
+                draft(t[:i])[x] for i, x in enumerate(t))}:
+            kept = list(kept_given([target(tokens[:i]) for i in range(3)],
+                                   [draft(tokens[:i]) for i in range(3)], tokens).values())
+            for less, more in zip(kept, kept[1:]):
+                assert all(a <= b for a, b in zip(less, more))
+
+
+# %% ../nbs/39_rules_compared.ipynb #d0e43e12
+class CoinsOnly:
+    "Pass coins on; leave draws unanswered, for only the path is looked at."
+    def __init__(self, chance): self.coin = chance.coin
+    def draw(self, law): return 0
+
+
+def tree_mean(name, rows, tree):
+    "Mean number accepted of a drawn tree: exact over coins and draws."
+    if name == "naive-tree":
+        reached = [1]
+        for v in range(1, len(tree)):
+            parent = tree.parents[v]
+            reached.append(reached[parent]*rows[parent][tree.tokens[v]])
+        return sum(reached[1:])
+    function = rule(name).load()
+    counts = law_of(lambda chance: len(function(rows, tree, CoinsOnly(chance)).path))
+    return sum(n*prob for n, prob in counts.items())
+
+
+TREES = ("naive-tree", "recursive-tree", "traversal")
+
+
+@cache
+def drawn_trees(draft, shape):
+    "Law of the trees of one shape, children without replacement."
+    return law_of(lambda chance: sample_tree(draft, shape, (), chance))
+
+
+def exact_tree_mean(name, target, draft, shape):
+    "Mean number accepted over all trees that may be drawn."
+    return sum(prob*tree_mean(name, node_rows(target, tree), tree)
+               for tree, prob in drawn_trees(draft, shape).items())
+
+# %% ../nbs/39_rules_compared.ipynb #f711a452
+def forgets_the_coins(name, rows, tree, right=tree_mean):
+    "Wrong on purpose: naive whatever the name."
+    return right("naive-tree", rows, tree)
+
+# %% ../nbs/39_rules_compared.ipynb #f0c707af
+def test_tree_means_agree_with_the_law():
+    #| mutant: tree_mean = forgets_the_coins
+    models = random_model(1, 3), random_model(101, 3)
+    for name in TREES:
+        outcomes = tree_law(rule(name).load(), models[0], lambda context, chance: sample_tree(
+            models[1], (-1, 0, 1, 0), context, chance))
+        assert exact_tree_mean(name, *models, (-1, 0, 1, 0)) == sum(
+            n*prob for (_, n), prob in outcomes.items())
+    models = tuple(map(constant, T))
+    assert [exact_tree_mean(name, *models, branching_shape(2, 1)) for name in TREES[1:]] == [
+        F(119, 80), F(157, 100)]
+
+
+# %% ../nbs/39_rules_compared.ipynb #d9df4e7f
+def beside(name, target, draft, k):
+    "Exact acceptance of k drafts for one place (K-SEQ: of its rounded rho)."
+    return {"naive, iid": lambda: (target*(1 - (1 - draft)**k)).sum(),
+            "recursive, iid": lambda: recursive_acceptance(target, draft, k),
+            "K-SEQ, iid": lambda: kseq_acceptance(target, draft, k),
+            "list race, at least": lambda: list_match_bound(target, draft, k),
+            "best, iid": lambda: optimal_acceptance(target, draft, k),
+            "naive, top k": lambda: target[np.argsort(-draft, kind="stable")[:k]].sum(),
+            "recursive, distinct": lambda: acceptance(
+                recursive_distinct_rule, draft_distinct, target, draft, k),
+            "best, distinct": lambda: optimal_acceptance(target, draft, k, "distinct"),
+            }[name]()
+
+
+BESIDE = ("naive, iid", "recursive, iid", "K-SEQ, iid", "list race, at least", "best, iid",
+          "naive, top k", "recursive, distinct", "best, distinct")
+
+
+@cache
+def ranking(example, n):
+    "Mean tokens of a step for n drafted tokens, by rule; exact."
+    pair = dict(A=A, C=C, T=T, H=H)[example]
+    models = H if pair is H else tuple(map(constant, pair))
+    out = {f"chain: {name}": 1 + sum(chain_survival(name, *models, n)) for name in CHAIN}
+    rows = models[0](()), models[1](())
+    out |= {f"place: {name}": 1 + beside(name, *rows, n) for name in BESIDE}
+    shape = branching_shape(2, 1) if n == 4 else branching_shape(n)
+    return out | {f"tree:  {name}": 1 + exact_tree_mean(name, *models, shape)
+                  for name in TREES}
+
+# %% ../nbs/39_rules_compared.ipynb #f3ff1fbc
+def as_deep_as_it_gets(name, target, draft, shape):
+    "Wrong on purpose: every tree is accepted to its end."
+    return max(node_depths(shape)) + 1
+
+# %% ../nbs/39_rules_compared.ipynb #c2180474
+def test_rankings_in_the_examples():
+    #| mutant: exact_tree_mean = as_deep_as_it_gets; chain_survival = token_for_all
+    for n in (2, 4):
+        for example in "ACTH":
+            means = ranking.__wrapped__(example, n)
+            aside = [v for name, v in means.items() if not name.startswith("chain")]
+            assert means["chain: token"] > max(aside)
+            assert means["chain: block"] > means["chain: token"]
+            place = max(v for name, v in means.items() if name.startswith("place"))
+            assert place <= 2 and means["chain: shared"] > place
+
+
+# %% ../nbs/39_rules_compared.ipynb #708868ae
+def inside_by_race(draft, k):
+    "P(all of k distinct drafts lie in each prefix), by an integral over time."
+    times = np.exp(np.arange(-8, 34, .5))
+    outside = np.maximum(1 - np.cumsum(draft), 0)
+    counts, out = [np.ones(len(times))] + [np.zeros(len(times))]*(k - 1), []
+    for p, rest in zip(draft, outside):
+        missed = np.exp(-times*p)
+        counts = [counts[j]*missed + (counts[j - 1]*(1 - missed) if j else 0)
+                  for j in range(k)]
+        waits = rest*times*np.exp(-rest*times)
+        out.append(1 if rest < 1e-12 else .5*(waits*(1 - sum(counts))).sum())
+    return np.array(out)
+
+
+def best_distinct(target, draft, k):
+    "Best acceptance for k drafts without replacement, in V k steps."
+    order = np.argsort(target/draft, kind="stable")
+    inside = inside_by_race(draft[order], k)
+    return 1 + min(0, (np.cumsum(target[order]) - inside).min())
+
+
+def all_fail(target, draft, drafts):
+    "Probability that recursive rejection refuses all of distinct drafts, (m, k)."
+    m = np.arange(len(drafts))
+    law, left, failed = (np.tile(row, (len(drafts), 1)) for row in (target, draft, [1.]))
+    failed = failed[:, 0]
+    for x in drafts.T:
+        kept = np.minimum(1, law[m, x]/left[m, x])
+        failed = failed*(1 - kept)
+        law = np.maximum(law - left, 0)
+        law = law/np.maximum(law.sum(axis=1, keepdims=True), 1e-300)
+        left[m, x] = 0
+        left = left/np.maximum(left.sum(axis=1, keepdims=True), 1e-300)
+    return failed
+
+
+def distinct_mean(target, draft, k, rng, m=100):
+    "Acceptance of recursive rejection, exact given m samples of distinct drafts."
+    with np.errstate(divide="ignore"):
+        times = rng.exponential(size=(m, len(draft)))/draft
+    return 1 - all_fail(target, draft, np.argsort(times, axis=1)[:, :k]).mean()
+
+# %% ../nbs/39_rules_compared.ipynb #67bd4f7e
+def never_strikes_out(target, draft, drafts):
+    "Wrong on purpose: tests distinct drafts as if they were independent."
+    failed, law = np.ones(len(drafts)), target
+    for x in drafts.T:
+        failed = failed*(1 - np.minimum(1, law[x]/draft[x]))
+        law = np.maximum(law - draft, 0)/np.maximum(law - draft, 0).sum()
+    return failed
+
+
+def best_independent(target, draft, k):
+    "Wrong on purpose: the ceiling for independent drafts."
+    return optimal_acceptance(target, draft, k)
+
+# %% ../nbs/39_rules_compared.ipynb #af0737ba
+def test_sampled_and_integrated_acceptance():
+    #| mutant: all_fail = never_strikes_out; best_distinct = best_independent
+    q, p = (side.astype(float) for side in C)
+    for k in (1, 2, 3):
+        drafts = law_of(lambda chance: draft_distinct(p, k, chance))
+        failed = all_fail(q, p, np.array(list(drafts)))
+        exact = acceptance(recursive_distinct_rule, draft_distinct, *C, k)
+        assert abs(1 - failed @ list(drafts.values()) - float(exact)) < 1e-12
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        q, p = rng.dirichlet(np.ones(6), 2)
+        for k in (1, 2, 3):
+            assert abs(best_distinct(q, p, k) - optimal_acceptance(q, p, k, "distinct")) < 1e-6
+
+
+# %% ../nbs/39_rules_compared.ipynb #45cbe7b4
+def random_pair(rng, vocab_size):
+    "A random target, and a draft that is partly the target and partly noise."
+    target, other = rng.dirichlet(np.full(vocab_size, .3), 2)
+    share = rng.random()
+    return target, (1 - share)*target + share*other
+
+
+@cache
+def by_divergence(vocab_size, n=100):
+    "TV of random pairs, shape (n,), and the acceptance of each rule."
+    rng, out, distances = np.random.default_rng(vocab_size), {}, []
+    for _ in range(n):
+        q, p = random_pair(rng, vocab_size)
+        distances.append(abs(q - p).sum()/2)
+        values = {"1 sample-match": q @ p, "1 shared": match_rate(q, p),
+                  "1 token, best": np.minimum(q, p).sum()}
+        for k in (2, 4):
+            values |= {f"{k} {name}": beside(name, q, p, k) for name in BESIDE[:6]}
+            values[f"{k} recursive, distinct"] = distinct_mean(q, p, k, rng)
+            values[f"{k} best, distinct"] = best_distinct(q, p, k)
+        overlap = values["1 token, best"]
+        values["4 in a chain, token"] = sum(overlap**i for i in (1, 2, 3, 4))
+        for name, value in values.items(): out.setdefault(name, []).append(value)
+    return np.array(distances), {name: np.array(v) for name, v in out.items()}
+
+
+EDGES = (0, .2, .4, .6, .8)
+
+
+def in_bins(distances, values):
+    "Mean of values in bins of TV; NaN where a bin is empty."
+    which = np.digitize(distances, EDGES)
+    return [values[which == i].mean() if (which == i).any() else np.nan
+            for i in range(1, len(EDGES))]
+
+# %% ../nbs/39_rules_compared.ipynb #42d0ff13
+def contexts_by_text(target, n_texts=24, n_places=5, every=10, seed=1):
+    "Places along texts that the target writes after prompts nobody trained on."
+    held, rng, out = embedded_text()[1], np.random.default_rng(seed), []
+    for start in np.linspace(0, len(held) - 40, n_texts).astype(int).tolist():
+        text = tuple(held[start:start + 20])
+        chance = Sampled(rng)
+        for _ in range(n_places*every): text += (chance.draw(target(text)),)
+        out.append([text[:20 + every*(i + 1)] for i in range(n_places)])
+    return out
+
+
+def heated(model, temperature):
+    "A model's law at a temperature, as a function of the context."
+    @cache
+    def law_after(end): return heat(model.law(end), temperature)
+    return lambda context: law_after(context[1 - model.order:])
+
+# %% ../nbs/39_rules_compared.ipynb #38210b00
+def chain_sample(target, draft, context, gamma, chance):
+    "Draft a chain; P(tau >= i) by rule, exact given the drafted tokens."
+    tokens, rows = (), []
+    for _ in range(gamma):
+        rows.append(draft(context + tokens))
+        tokens += (chance.draw(rows[-1]),)
+    return kept_given([target(context + tokens[:i]) for i in range(gamma)], rows, tokens)
+
+# %% ../nbs/39_rules_compared.ipynb #eef89776
+def drafts_from_the_target(target, draft, context, gamma, chance, right=chain_sample):
+    "Wrong on purpose: takes the target's law for the draft's."
+    return right(target, target, context, gamma, chance)
+
+# %% ../nbs/39_rules_compared.ipynb #ae82f9fd
+def test_given_the_drafts_nothing_is_lost():
+    #| mutant: chain_sample = drafts_from_the_target
+    for models in (H, (random_model(1, 3), random_model(101, 3))):
+        outcomes = law_of(lambda chance: tuple(
+            (name, tuple(kept)) for name, kept in chain_sample(*models, (), 2, chance).items()))
+        for i, name in enumerate(CHAIN):
+            mean = [sum(prob*outcome[i][1][j] for outcome, prob in outcomes.items())
+                    for j in range(2)]
+            assert mean == chain_survival(name, *models, 2)
+
