@@ -32,6 +32,7 @@ LAYERS = {
     "shapes": ("dist trees", "numpy"),
     "shared": ("dist chance coupling rules", "numpy"),
     "lossy": ("dist chance coupling rules", "numpy"),
+    "registry": ("rules block_rule multidraft trees shared lossy", ""),
     "models": ("dist", "numpy"),
     "llama": ("models", "numpy"),
     "drafters": ("dist models", "numpy"),
