@@ -5,6 +5,7 @@ ask nothing of another host, report no error, render its mathematics, fit the
 screen, describe its pictures, and lead only to places that exist. Each of these
 checks is shown a planted bad page that it must reject.
 """
+import json
 import re
 import shutil
 from functools import cache
@@ -91,6 +92,30 @@ def test_there_is_a_book():
     if not PAGES: pytest.skip(f"no built book in {HTML}: run `make book`")
     for name in ("nbs/index.html", "nbs/20_coupling.html", "nbs/api.html"):
         assert name in PAGES
+
+
+FIGURE = re.compile(r'<figure[^>]*id="(fig-[^"]+)"(.*?)</figure>', re.S)
+LABEL = re.compile(r"^#\| label: (fig-\S+)", re.M)
+
+
+def missing_figures(notebooks, pages):
+    """List figure labels of the notebooks that show no picture in the book."""
+    shown = {name for html in pages for name, body in FIGURE.findall(html) if "<img" in body}
+    return sorted({name for text in notebooks for name in LABEL.findall(text)} - shown)
+
+
+@pytest.mark.book
+def test_every_figure_is_shown():
+    if not PAGES: pytest.skip(f"no built book in {HTML}: run `make book`")
+    cells = [json.loads(path.read_text(encoding="utf-8"))["cells"]
+             for path in (HTML.parents[1]/"nbs").glob("*.ipynb")
+             if (HTML/"nbs"/path.with_suffix(".html").name).exists()]
+    sources = ["".join(cell["source"]) for page in cells for cell in page]
+    assert missing_figures(sources, [(HTML/name).read_text(encoding="utf-8")
+                                     for name in PAGES]) == []
+    page = '<figure class="a" id="fig-a"><img src="x"></figure><figure id="fig-b"></figure>'
+    labels = ["#| label: fig-a\nx", "#| echo: false\n#| label: fig-b\ny"]
+    assert missing_figures(labels, [page]) == ["fig-b"]
 
 
 @pytest.mark.book
