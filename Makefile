@@ -24,13 +24,13 @@ check: $(READY) ## export, and fail if that changed anything
 
 test: check ## everything that must hold
 	$(BIN)/nbdev_test --n_workers 2
-	$(BIN)/python -m pytest -m "not book"
+	$(BIN)/python -m pytest -n 2 -m "not book"
 	$(BIN)/python tools/check_wheel.py
 
 book: sync ## execute every notebook and build the book from nothing
 	rm -rf _build
 	$(BIN)/jupyter-book build . -W -n --keep-going
-	$(BIN)/python -m pytest -m book -rs
+	$(BIN)/python -m pytest -n 2 -m book -rs
 	@echo "The book: $(CURDIR)/_build/html/index.html"
 
 serve: ## serve the built book on this machine
