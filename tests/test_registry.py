@@ -372,13 +372,15 @@ def inside_by_race(draft, k):
     "P(all of k distinct drafts lie in each prefix), by an integral over time."
     times = np.exp(np.arange(-8, 34, .5))
     outside = np.maximum(1 - np.cumsum(draft), 0)
-    counts, out = [np.ones(len(times))] + [np.zeros(len(times))]*(k - 1), []
+    counts, out = np.zeros((k, len(times))), []
+    counts[0] = 1
     for p, rest in zip(draft, outside):
         missed = np.exp(-times*p)
-        counts = [counts[j]*missed + (counts[j - 1]*(1 - missed) if j else 0)
-                  for j in range(k)]
-        waits = rest*times*np.exp(-rest*times)
-        out.append(1 if rest < 1e-12 else .5*(waits*(1 - sum(counts))).sum())
+        come = counts[:-1]*(1 - missed)
+        counts = counts*missed
+        counts[1:] += come
+        if rest < 1e-12: out.append(1)
+        else: out.append(.5*(rest*times*np.exp(-rest*times)) @ (1 - counts.sum(axis=0)))
     return np.array(out)
 
 
