@@ -28,9 +28,10 @@ def as_acceptance(
         try: a = a.astype(float)
         except (TypeError, ValueError): a = np.empty(0)
     tolerance = 0 if is_exact(a) else 1e-9
-    if a.ndim != 1 or not a.size or not (a >= 0).all() or not a.sum() <= 1 + tolerance:
-        raise ValueError("acceptance: expected a vector of numbers >= 0 that sum to at "
-                         f"most 1, got {values!r}")
+    if a.ndim != 1 or not a.size or not (
+            (a >= 0).all() and a.sum() <= 1 + tolerance):
+        raise ValueError("acceptance: expected a vector of numbers >= 0 that "
+                         f"sum to at most 1, got {values!r}")
     return a
 
 
@@ -55,7 +56,8 @@ def tree_value(
     products, seen = [1], [0]*len(shape)
     for parent in shape[1:]:
         b, seen[parent] = seen[parent], seen[parent] + 1
-        products.append(products[parent]*acceptance[b] if b < len(acceptance) else 0)
+        kept = acceptance[b] if b < len(acceptance) else 0
+        products.append(products[parent]*kept)
     return sum(products)
 
 
@@ -79,7 +81,8 @@ def best_tree(
     """
     a, n = as_acceptance(acceptance), n_nodes
     if isinstance(n, bool) or not hasattr(n, "__index__") or n < 1:
-        raise ValueError(f"n_nodes: expected a whole number >= 1, got {n_nodes!r}")
+        raise ValueError("n_nodes: expected a whole number >= 1, "
+                         f"got {n_nodes!r}")
     value = np.full((n + 1, len(a) + 1), -np.inf, dtype=a.dtype)  # F(m, b)
     last = np.zeros((n + 1, len(a) + 1), dtype=int)  # nodes in the b-th branch
     value[1, 0], best = 1, np.zeros(n + 1, dtype=a.dtype)
@@ -123,12 +126,16 @@ def confident_tree(
     """
     for name, value, least in (("width", width, 1), ("depth", depth, 0),
                                ("n_nodes", n_nodes, 1)):
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-            raise ValueError(f"{name}: expected a whole number >= {least}, got {value!r}")
+        whole = hasattr(value, "__index__") and not isinstance(value, bool)
+        if not whole or value < least:
+            raise ValueError(f"{name}: expected a whole number >= {least}, "
+                             f"got {value!r}")
     context = tuple(context)
     parents, tokens, spelled, confidence, level = [-1], [-1], [()], [1], [0]
     if context: tokens = [context[-1]]
     vocab_size = len(as_law(draft(context), "draft"))
+    def rank(v): return -confidence[v], v
+
     for _ in range(depth):
         first = len(parents)
         for node in level:
@@ -139,9 +146,8 @@ def confident_tree(
                 tokens.append(x)
                 spelled.append((*spelled[node], x))
                 confidence.append(confidence[node]*row[x])
-        level = sorted(range(first, len(parents)),
-                       key=lambda v: (-confidence[v], v))[:width]
-    kept = sorted(sorted(range(len(parents)), key=lambda v: (-confidence[v], v))[:n_nodes])
+        level = sorted(range(first, len(parents)), key=rank)[:width]
+    kept = sorted(sorted(range(len(parents)), key=rank)[:n_nodes])
     number = {v: i for i, v in enumerate(kept)}
     return Tree([-1] + [number[parents[v]] for v in kept[1:]],
                 [tokens[v] for v in kept], vocab_size)

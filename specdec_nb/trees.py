@@ -27,7 +27,7 @@ def as_parents(
     values, # parent of each node, shape (n,); -1 for node 0
     name="parents", # what to call it in an error
 ): # the same as a tuple of ints
-    """Check that parents make up a tree: node 0 first, parents before children.
+    """Check that parents make up a tree, parents before children.
 
     Raises
     ------
@@ -38,8 +38,8 @@ def as_parents(
     except TypeError: parents = ()
     if not parents or parents[0] != -1 or not all(
             0 <= parent < i for i, parent in enumerate(parents[1:], 1)):
-        raise ValueError(f"{name}: expected -1, then for each node the number of an "
-                         f"earlier one, got {values!r}")
+        raise ValueError(f"{name}: expected -1, then for each node the number "
+                         f"of an earlier one, got {values!r}")
     return parents
 
 
@@ -82,7 +82,7 @@ class Tree:
     tokens: tuple # tokens[0]: last token of the context, or -1 without one
     vocab_size: int # token ids run from 0 to vocab_size - 1
     how: str = "fixed" # how siblings were drawn: one of HOW
-    rows: dict = field(default_factory=dict) # rows[v]: draft law at inner node v
+    rows: dict = field(default_factory=dict) # rows[v]: draft law at v
 
     def __post_init__(self):
         if self.how not in HOW:
@@ -91,26 +91,30 @@ class Tree:
         if len(tokens) != len(parents):
             raise ValueError(f"tokens: expected {len(parents)}, one a node, "
                              f"got {len(tokens)}")
-        first = () if tokens[0] == -1 else tokens[:1]
-        tokens = (tokens[0],)*(not first) + as_tokens(first + tokens[1:], self.vocab_size)
+        bare = tokens[:1] == (-1,)  # no context before the root
+        tokens = tokens[:bare] + as_tokens(tokens[bare:], self.vocab_size)
         children = [[] for _ in parents]
         for i, parent in enumerate(parents[1:], 1): children[parent].append(i)
         rows = {} if self.how == "fixed" else dict(self.rows)
-        for v, below in enumerate(children):
-            below = [tokens[c] for c in below]
-            if self.how != "iid" and len(set(below)) < len(below):
-                raise ValueError(f"tokens: expected distinct children of node {v}, "
-                                 f"got {below}")
-            if not below or self.how == "fixed": continue
-            if v not in rows:
-                raise ValueError(f"rows: expected a draft law at node {v}, got none")
-            rows[v] = as_law(rows[v], f"rows[{v}]", self.vocab_size)
-            for x in below:
-                if not rows[v][x]:
-                    raise ValueError(f"tokens: expected tokens that can be drawn, got {x} "
-                                     f"below node {v}, where its probability is 0")
-        for name, value in dict(parents=parents, tokens=tokens, rows=rows, _children=tuple(
-                map(tuple, children))).items(): object.__setattr__(self, name, value)
+        for v, nodes in enumerate(children):
+            below = [tokens[c] for c in nodes]
+            if self.how != "iid" and len({*below}) < len(below):
+                raise ValueError("tokens: expected distinct children of node "
+                                 f"{v}, got {below}")
+            if below and self.how != "fixed": self._check_row(rows, v, below)
+        values = {"parents": parents, "tokens": tokens, "rows": rows,
+                  "_children": tuple(map(tuple, children))}
+        for name, value in values.items(): object.__setattr__(self, name, value)
+
+    def _check_row(self, rows, node, below):
+        "Check the draft law at a node and the tokens drawn from it."
+        if node not in rows:
+            raise ValueError(f"rows: expected a draft law at node {node}, got none")
+        row = rows[node] = as_law(rows[node], f"rows[{node}]", self.vocab_size)
+        for x in below:
+            if not row[x]:
+                raise ValueError("tokens: expected tokens that can be drawn, got "
+                                 f"{x} below node {node}, whose probability is 0")
 
     def __len__(self): return len(self.parents)
 
@@ -134,15 +138,15 @@ class Tree:
         return tuple(self.tokens[v] for v in self.path(node))
 
     def drawn_from(self, node):
-        """Return the law that a node was drawn from, given its elder siblings."""
+        """Return the law that a node was drawn from, elders given."""
         parent = self.parents[node]
         if self.how == "fixed":
             law = np.zeros(self.vocab_size, dtype=object)
             law[self.tokens[node]] = 1
             return law
         if self.how == "iid": return self.rows[parent]
-        return struck(self.rows[parent],
-                      [self.tokens[c] for c in self.children(parent) if c < node])
+        elders = [c for c in self.children(parent) if c < node]
+        return struck(self.rows[parent], [self.tokens[c] for c in elders])
 
     def emitted(self, verdict):
         """Return the tokens that a verdict emits."""
@@ -265,7 +269,8 @@ class Sapling:
     ): # draft law at the node, shape (V,)
         """Ask the draft for the law at a node, once."""
         if node not in self.rows:
-            self.rows[node] = as_law(self.draft(self.context + self.spelled[node]), "draft")
+            text = self.context + self.spelled[node]
+            self.rows[node] = as_law(self.draft(text), "draft")
         return self.rows[node]
 
     def draw(
@@ -276,9 +281,12 @@ class Sapling:
         """Draw one more child of a node."""
         law = self.row(node)
         if self.how == "distinct":
-            law = struck(law, [x for x, p in zip(self.tokens, self.parents) if p == node])
-            if law is None: return None
-        token = chance.draw(law)
+            law = struck(law, [x for x, parent in zip(self.tokens, self.parents)
+                               if parent == node])
+        return None if law is None else self._put(node, chance.draw(law))
+
+    def _put(self, node, token):
+        "Add a child whose token is known; return its number."
         self.parents.append(node)
         self.tokens.append(token)
         self.spelled.append((*self.spelled[node], token))
@@ -286,7 +294,8 @@ class Sapling:
 
     def tree(self):
         """Return what was drawn, as a Tree."""
-        return Tree(self.parents, self.tokens, len(self.row(0)), self.how, self.rows)
+        size = len(self.row(0))
+        return Tree(self.parents, self.tokens, size, self.how, self.rows)
 
 # %% ../nbs/34_trees.ipynb #ebaacb00
 def branching_shape(
@@ -302,7 +311,8 @@ def branching_shape(
     parents, level = [-1], [0]
     for k in branching:
         if isinstance(k, bool) or not hasattr(k, "__index__") or k < 0:
-            raise ValueError(f"branching: expected whole numbers >= 0, got {branching}")
+            raise ValueError("branching: expected whole numbers >= 0, "
+                             f"got {branching}")
         first = len(parents)
         parents += [v for v in level for _ in range(k)]
         level = range(first, len(parents))
@@ -361,13 +371,9 @@ def top_tree(
         node = made[parent]
         if node not in ranked:
             row = sapling.row(node)
-            ranked[node] = [x for x in np.argsort(-row, kind="stable").tolist() if row[x]]
-        if not ranked[node]: continue
-        token = ranked[node].pop(0)
-        made[i] = len(sapling.parents)
-        sapling.parents.append(node)
-        sapling.tokens.append(token)
-        sapling.spelled.append((*sapling.spelled[node], token))
+            order = np.argsort(-row, kind="stable").tolist()
+            ranked[node] = [x for x in order if row[x]]
+        if ranked[node]: made[i] = sapling._put(node, ranked[node].pop(0))
     return Tree(sapling.parents, sapling.tokens, len(sapling.row(0)))
 
 # %% ../nbs/34_trees.ipynb #e072ccd9
@@ -440,7 +446,8 @@ def naive_tree_rule(
         row, below = target[path[-1]], tree.children(path[-1])
         token = chance.draw(row)
         found = next((c for c in below if tree.tokens[c] == token), None)
-        trials += tuple(Trial(c, row[tree.tokens[c]], c == found) for c in below)
+        trials += tuple(Trial(c, row[tree.tokens[c]], c == found)
+                        for c in below)
         if found is None: return TreeVerdict(path[1:], token, trials)
         path += (found,)
 
@@ -502,7 +509,8 @@ def traversal_rule(
         law = target[node]
         for child in tree.children(node):
             draft, token = tree.drawn_from(child), tree.tokens[child]
-            found = visit(child, min(draft[token], weight*law[token])/draft[token])
+            share = min(draft[token], weight*law[token])/draft[token]
+            found = visit(child, share)
             if found: return found
             weight, law = left_over(weight, law, draft)
         if node:
@@ -624,9 +632,11 @@ class TreeDrafter:
         how="distinct", # "distinct" or "iid" draws, "fixed" takes top tokens
         warp=None, # function (law, context) -> law, applied before drawing
     ):
-        if how not in HOW: raise ValueError(f"how: expected one of {HOW}, got {how!r}")
+        if how not in HOW:
+            raise ValueError(f"how: expected one of {HOW}, got {how!r}")
         self.model, self.how, self.warp = model, how, warp
-        self.shape, self.vocab_size = as_parents(shape, "shape"), model.vocab_size
+        self.shape = as_parents(shape, "shape")
+        self.vocab_size = model.vocab_size
 
     def law(
         self,

@@ -41,7 +41,7 @@ def read_pass(model, context, tree, mask, positions):
     rows, gap = [], 9
     for i in range(len(tree)):
         seen = dict(enumerate(context[:-1]))
-        seen |= {int(positions[j]): tree.tokens[j] for j in range(len(tree)) if mask[i, j]}
+        seen |= {int(positions[j]): tree.tokens[j] for j in np.flatnonzero(mask[i])}
         rows.append(model(tuple(seen.get(t, gap) for t in range(max(seen) + 1))))
     return rows
 
@@ -49,7 +49,8 @@ def read_pass(model, context, tree, mask, positions):
 def two_layers(tokens, positions, mask, width=8, vocab_size=3):
     "Logits of a small attention network with random weights."
     rng = np.random.default_rng(0)
-    state = rng.normal(size=(9, width))[tokens] + rng.normal(size=(30, width))[positions]
+    words, places = rng.normal(size=(2, 9, width))
+    state = words[tokens] + places[positions]
     for _ in range(2):
         k, q, v = rng.normal(size=(3, width, width))
         scores = np.where(mask, (state @ q) @ (state @ k).T/width**.5, -np.inf)
@@ -139,6 +140,27 @@ def test_example_T_by_hand():
     assert verdict[:2] == ((1, 4), 0) and verdict.trials[0] == (1, F(3, 10), True)
 
 
+# %% ../nbs/34_trees.ipynb #014d2a2a
+def test_drawing_shows_path_and_reason():
+    #| mutant: draw_tree = keeps_the_verdict_to_itself
+    import matplotlib.pyplot as plt
+    tree = Tree((-1, 0, 0, 1), (-1, 0, 1, 2), 3, "distinct", dict.fromkeys((0, 1), T.draft))
+    verdict = recursive_tree_rule([T.target]*4, tree, Injected([.6, .3, .8]))
+    assert verdict.path == (2,) and [t.kept for t in verdict.trials] == [False, True]
+    ax = draw_tree(tree, plt.figure().add_subplot(), verdict, names="abc".__getitem__)
+    assert [text.get_text() for text in ax.texts] == ["", "a", "1/2", "b", "4/9", "c", "c"]
+    markers = [line.get_marker() for line in ax.get_lines()]
+    assert (markers.count("o"), markers.count("s"), markers.count("x")) == (4, 1, 1)
+    refuses(lambda: draw_shape((-1, 0), ax, kinds=["lost"]*2), "kinds", "lost")
+    refuses(lambda: draw_shape((0,), ax), "parents")
+    plt.close("all")
+
+
+# %% ../nbs/34_trees.ipynb #6834832f
+def keeps_the_verdict_to_itself(tree, ax, verdict=None, names=str, right=draw_tree):
+    "Wrong on purpose: draws the tree and not what became of it."
+    return right(tree, ax, None, names)
+
 # %% ../nbs/34_trees.ipynb #fae2362e
 def pair(seed, vocab_size=3):
     "Two exact models whose laws differ after every context, zeros included."
@@ -172,7 +194,8 @@ def test_the_last_leaf_may_go():
             found = struck(draft(tree.spell(node)), () if how == "iid" else [
                 tree.tokens[c] for c in tree.children(node)])
             if found is None: continue
-            grown = [with_leaf(tree, node, x, draft) for x in np.flatnonzero(found).tolist()]
+            tokens = np.flatnonzero(found).tolist()
+            grown = [with_leaf(tree, node, x, draft) for x in tokens]
             for rule in (naive_tree_rule, recursive_tree_rule, traversal_rule):
                 def text(tree):
                     return carried_on(tree_law(rule, target, lambda *_: tree), target, 3)
@@ -326,17 +349,16 @@ def test_one_level_is_several_drafts():
     for example, k in product((A, C), (1, 2)):
         target, draft = map(constant, example)
         for drafter, how, rules in (
-                (draft_distinct, "distinct", {recursive_distinct_rule: recursive_tree_rule}),
-                (draft_distinct, "distinct", {recursive_distinct_rule: traversal_rule}),
-                (draft_iid, "iid", {recursive_rule: recursive_tree_rule}),
-                (draft_iid, "iid", {nss_rule: naive_tree_rule})):
-            for rule, tree_rule in rules.items():
-                choices = law_of(drafted_choice(rule, drafter, *example, k))
-                kept = {(choice.token, choice.index is not None): F(0) for choice in choices}
-                for choice, prob in choices.items():
-                    kept[choice.token, choice.index is not None] += prob
-                law_of_tree = tree_law(tree_rule, target, sampled(draft, (-1, *[0]*k), how))
-                assert image(law_of_tree, lambda o: (o[0][0], o[1] > 0)) == kept
+                (draft_distinct, "distinct", (recursive_distinct_rule, recursive_tree_rule)),
+                (draft_distinct, "distinct", (recursive_distinct_rule, traversal_rule)),
+                (draft_iid, "iid", (recursive_rule, recursive_tree_rule)),
+                (draft_iid, "iid", (nss_rule, naive_tree_rule))):
+            one = image(law_of(drafted_choice(rules[0], drafter, *example, k)),
+                        lambda choice: (choice.token, choice.index is not None))
+            shape = (-1, *[0]*k)
+            other = image(tree_law(rules[1], target, sampled(draft, shape, how)),
+                          lambda outcome: (outcome[0][0], outcome[1] > 0))
+            assert one == other
 
 
 # %% ../nbs/34_trees.ipynb #1f8c45fe
@@ -357,9 +379,10 @@ def test_fixed_trees():
             assert tree_law(rule, target, lambda *_: top_tree(draft, shape)) == formula
 
     def mean(rule, models, build):
-        return expectation(tree_law(rule, models.target, build), lambda outcome: outcome[1])
+        return expectation(tree_law(rule, models.target, build), lambda o: o[1])
 
-    for rule, (example, wanted) in product(RULES.values(), ((T, F(119, 100)), (C, F(39, 100)))):
+    numbers = (T, F(119, 100)), (C, F(39, 100))
+    for rule, (example, wanted) in product(RULES.values(), numbers):
         models = type(T)(*map(constant, example))
         assert mean(rule, models, lambda *_: top_tree(
             models.draft, branching_shape(2, 2))) == wanted
@@ -410,8 +433,8 @@ def test_the_loop_is_lossless_with_trees():
                                     length)) == wanted
     models, prompt = pair(6), (2,)
     warped = lambda text: no_repeat(models[0](prompt + text), prompt + text)
-    program = text_by_steps(tree_step, models, traversal_rule, (-1, 0, 1), "distinct", prompt,
-                            3, no_repeat)
+    program = text_by_steps(tree_step, models, traversal_rule, (-1, 0, 1), "distinct",
+                            prompt, 3, no_repeat)
     assert law_of(program) == law_of(autoregressive(warped, 3))
 
 
@@ -439,7 +462,7 @@ def test_trees_are_checked():
     refuses(lambda: Tree((-1, 0), (5, 1), 2), "tokens", "0 to 1")
     refuses(lambda: Tree((-1, 0, 0), (-1, 1, 1), 2), "distinct children")
     refuses(lambda: Tree((-1, 0), (-1, 1), 2, "iid"), "rows", "node 0")
-    refuses(lambda: Tree((-1, 0), (-1, 1), 2, "iid", {0: [1., 0.]}), "probability is 0")
+    refuses(lambda: Tree((-1, 0), (-1, 1), 2, "iid", {0: [1., 0.]}), "is 0")
     refuses(lambda: Tree((-1, 0), (-1, 1), 2, "iid", {0: [.5, .6]}), "rows[0]", "sum of 1")
     refuses(lambda: Tree((-1, 0), (-1, 1), 2, "iid", {0: [1.]}), "rows[0]", "vocabulary")
     refuses(lambda: Tree((-1, 0), (-1, 1), 2, "beam"), "how", "'beam'")

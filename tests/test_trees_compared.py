@@ -63,7 +63,8 @@ LOPSIDED = (-1, 0, 1, 1, 3)
 
 def four_tokens():
     "Models for which traversal loses on an even tree."
-    first, then = (law(3, 1, 0, 0), law(1, 0, 0, 0)), (law(3, 2, 1, 0), law(1, 0, 1, 4))
+    first = law(3, 1, 0, 0), law(1, 0, 0, 0)
+    then = law(3, 2, 1, 0), law(1, 0, 1, 4)
     return [lambda context, i=i: (then if context else first)[i] for i in (0, 1)]
 
 # %% ../nbs/37_trees_compared.ipynb #bb1f64f9
@@ -72,9 +73,10 @@ def test_no_order_on_trees():
     #| mutant: traversal_rule = recursive_tree_rule; recursive_tree_rule = traversal_rule
     assert accepted(recursive_tree_rule, "D", LOPSIDED) == F(40, 27)
     assert accepted(traversal_rule, "D", LOPSIDED) == F(38, 27)
+    assert left_over(F(1, 2), *D)[0] == 0, "nothing left for the younger child"
     target, draft = four_tokens()
-    one, other = (expectation(tree_law(rule, target, sampled(draft, branching_shape(1, 2))),
-                              lambda o: o[1])
+    even = sampled(draft, branching_shape(1, 2))
+    one, other = (expectation(tree_law(rule, target, even), lambda o: o[1])
                   for rule in (recursive_tree_rule, traversal_rule))
     assert one - other == F(1, 255)
 
@@ -90,9 +92,9 @@ def mean_accepted(kind, target, draft, shape):
             total, rest = 0, left_over(weight, law, left)
             for x in np.flatnonzero(left).tolist():
                 kept = min(left[x], weight*law[x])/left[x]
-                after = at(below[node][i], (*context, x),
-                           kept if kind == "traversal" else 1)
-                total += left[x]*(kept + (after if kind == "traversal" else kept*after))
+                if kind == "traversal": after = at(below[node][i], (*context, x), kept)
+                else: after = kept*at(below[node][i], (*context, x), 1)
+                total += left[x]*(kept + after)
                 if kept < 1: total += left[x]*(1 - kept)*children(
                     i + 1, *rest, struck(left, [x]))
             return total
@@ -104,7 +106,8 @@ def mean_accepted(kind, target, draft, shape):
 def random_rows(seed, related):
     "Float models of three tokens; a related draft is three parts target."
     def row(context, side):
-        return np.random.default_rng([seed, side, len(context), *context]).dirichlet([.6]*3)
+        rng = np.random.default_rng([seed, side, len(context), *context])
+        return rng.dirichlet([.6]*3)
 
     rows = {}
     def model(side):
@@ -121,8 +124,10 @@ def test_mean_by_recursion():
     #| mutant: mean_accepted = weight_one_everywhere
     for name, shape in (("T", (-1, 0, 0, 1)), ("D", LOPSIDED), ("H", (-1, 0, 1, 0))):
         target, draft = EXAMPLES[name]
-        for kind, rule in (("recursive", recursive_tree_rule), ("traversal", traversal_rule)):
-            assert mean_accepted(kind, target, draft, shape) == accepted(rule, name, shape)
+        assert (mean_accepted("recursive", target, draft, shape)
+                == accepted(recursive_tree_rule, name, shape))
+        assert (mean_accepted("traversal", target, draft, shape)
+                == accepted(traversal_rule, name, shape))
     models = random_rows(0, True)
     assert mean_accepted("traversal", *models, (-1, 0, 1, 2, 1)) >= (
         mean_accepted("recursive", *models, (-1, 0, 1, 2, 1)))
@@ -149,7 +154,8 @@ def retold(tree, tokens, how):
 
 def by_probability(tree):
     "Wrong: children of the root in order of draft probability."
-    return retold(tree, sorted(tree.tokens[1:], key=lambda x: -tree.rows[0][x]), "distinct")
+    order = sorted(tree.tokens[1:], key=lambda x: -tree.rows[0][x])
+    return retold(tree, order, "distinct")
 
 
 def without_repeats(tree):
@@ -159,7 +165,8 @@ def without_repeats(tree):
 
 def most_confident(tree):
     "Wrong: of the children that were drawn the most probable is kept."
-    return retold(tree, [max(tree.tokens[1:], key=lambda x: tree.rows[0][x])], "distinct")
+    best = max(tree.tokens[1:], key=lambda x: tree.rows[0][x])
+    return retold(tree, [best], "distinct")
 
 
 def softmax_scored(draft, shape):
