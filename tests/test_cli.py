@@ -139,3 +139,48 @@ def test_the_installed_command():
     assert out.returncode == 0
     assert all(name in out.stdout for name in ("report", "generate", "plan"))
 
+
+# %% ../nbs/82_cli.ipynb #ff74d981
+def test_a_model_from_a_file():
+    with tempfile.TemporaryDirectory() as folder:
+        from specdec_nb.llama import small_gguf
+        path = str(small_gguf(Path(folder, "small.gguf")))
+        options = ("generate", "--model", path, "--prompt", "the the cat", "--max-tokens", "20",
+                   "--temperature", "0", "--json")
+        plain = json.loads(run(*options, "--draft", "none")[1])
+        assert plain["metrics"]["n_drafted"] == 0
+        for draft in ("lookup", "ngram", "bigram", "early-exit:1"):
+            for rule in ("token", "block", "greedy"):
+                code, out, err = run(*options, "--draft", draft, "--rule", rule)
+                assert code == 0 and json.loads(out)["text"] == plain["text"], (draft, rule, err)
+        code, out, err = run(*options, "--draft", "early-exit:2", "--compare")
+        compare = json.loads(out)["compare"]
+        assert code == 0 and compare["same_text"] and compare["predicted_speed_up"] > 0
+        code, out, err = run(*options, "--draft", "none", "--fast")
+        assert code == 0 and json.loads(out)["text"] == plain["text"] or "llvmlite" in err
+        code, out, err = run("generate", "--model", path, "--raw", "--max-tokens", "9", "--compare")
+        assert code == 0 and "measured speed up" in out and "Traceback" not in err
+        for args, words in {("--draft", "magic"): ("draft", "early-exit:K", "magic"),
+                            ("--draft", "early-exit:7"): ("n_layers", "1 to 2", "7"),
+                            ("--rule", "coin"): ("rule", "token", "coin")}.items():
+            code, out, err = run("generate", "--model", path, *args)
+            assert code == 2 and all(word in err for word in words), (args, err)
+        Path(path).write_bytes(Path(path).read_bytes()[:3000])
+        code, out, err = run("generate", "--model", path)
+        assert code == 2 and "small.gguf" in err and "Traceback" not in err
+
+
+# %% ../nbs/82_cli.ipynb #cecaf853
+def test_weights_are_asked_for():
+    from specdec_nb.llama import find_weights
+    code, out, err = run("models", "install", "gpt9")
+    assert code == 2 and "smollm2" in err and "gpt9" in err
+    code, out, err = run("generate", "--model", "no-such-file.gguf")
+    assert code == 2 and "smollm2" in err and "no-such-file.gguf" in err
+    if find_weights() is None:
+        code, out, err = run("generate", "--model", "smollm2")
+        assert code == 2 and "models install smollm2" in err
+    else:
+        code, out, err = run("models", "install", "smollm2")
+        assert code == 0 and out.strip() == str(find_weights()) and not err
+

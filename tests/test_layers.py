@@ -34,9 +34,12 @@ LAYERS = {
     "lossy": ("dist chance coupling rules", "numpy"),
     "registry": ("rules block_rule multidraft trees shared lossy", ""),
     "models": ("dist", "numpy"),
-    "llama": ("models", "numpy"),
+    "llama": ("dist models", "numpy gguf tokenizers"),
+    "fewrows": ("", "numpy llvmlite"),
     "drafters": ("dist models", "numpy"),
+    "lookup": ("drafters", "numpy"),
     "decode": ("dist chance rules trees drafters", "numpy"),
+    "reality": ("", "numpy"),
     "theory": ("", "numpy"),
     "estimate": ("dist theory", "numpy"),
     "systems": ("dist theory estimate", "numpy"),
@@ -49,7 +52,7 @@ LAYERS = {
     "plots": ("", "numpy matplotlib matplotlib_inline"),
     "testing": ("", "numpy"),
 }
-HEAVY = {"matplotlib", "scipy", "torch", "transformers", "tokenizers", "typer"}
+HEAVY = {"matplotlib", "scipy", "torch", "transformers", "tokenizers", "gguf", "llvmlite", "typer"}
 EAGER = {"cli": {"typer"}}  # what may load when a module is imported
 
 MODULES = sorted(p.stem for p in PACKAGE.glob("[a-z]*.py"))
