@@ -280,7 +280,9 @@ def layer_of(
 ): # Layer
     """Put the arrays of one layer into the form in which they are used."""
     def beside(*names):  # one array from the pieces, transposed
-        return np.ascontiguousarray(np.concatenate([get(name) for name in names]).T)
+        pieces = [get(name).T for name in names]
+        shape = len(pieces[0]), sum(piece.shape[1] for piece in pieces)
+        return np.concatenate(pieces, axis=1, out=np.empty(shape, pieces[0].dtype))
     return Layer(get("attn_norm"), beside("attn_q", "attn_k", "attn_v"),
                  beside("attn_output"), get("ffn_norm"), beside("ffn_gate", "ffn_up"),
                  beside("ffn_down"))
