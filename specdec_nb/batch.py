@@ -166,8 +166,8 @@ def _dense(xp, rule, target, draft, tokens, uniforms, lengths):
 
 
 def _arange(xp, n, like): # 0, ..., n-1 in the type and place of `like`
-    from array_api_compat import device
-    return xp.arange(n, dtype=like.dtype, device=device(like))
+    where = {"device": like.device} if "torch" in xp.__name__ else {}
+    return xp.arange(n, dtype=like.dtype, **where)
 
 
 def _one_hot(xp, tokens, like, vocab_size): # laws (B, gamma, V) on the tokens
@@ -448,7 +448,7 @@ def verify(
     normalise=False, # divide rows of laws by their sums
     warp=None, # function of rows (N, V), applied to the target's
     draft_warp=None, # the same for the draft; must be what it was drawn with
-    xp=None, # array namespace; found out from the arrays if None
+    xp=None, # array namespace, found out if None; give it inside torch.compile
 ): # Verdicts(n_accepted, tokens): shapes (B,) and (B, gamma+1)
     """Verify a batch of drafted blocks.
 
@@ -486,14 +486,16 @@ def verify(
     if xp is None:
         import array_api_compat.numpy as xp
         uniforms, lengths = uniforms.astype(float), np.array(lengths, dtype=np.int64)
-    kind, ids = uniforms.dtype, _default_int(xp, tokens)
+    kind, ids = uniforms.dtype, xp.arange(1).dtype
     target = target if rule == "greedy" and warp is None else _weights(
         xp, target, kind, logits, normalise, warp)
     if rule == "greedy": draft = None
     if draft is not None: draft = _weights(xp, draft, kind, logits, normalise, draft_warp)
     tokens, lengths = xp.astype(tokens, ids), xp.astype(lengths, ids)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        n, last = _dense(xp, rule, target, draft, tokens, uniforms, lengths)
+    arguments = xp, rule, target, draft, tokens, uniforms, lengths
+    if not isinstance(tokens, np.ndarray): n, last = _dense(*arguments)
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"): n, last = _dense(*arguments)
     return Verdicts(n, _emitted(xp, tokens, n, last))
 
 
@@ -502,11 +504,6 @@ def _listed(tokens, n, last): # NumPy results from lists
                for row, k, x in zip(tokens.tolist(), n, last)]
     shape = len(tokens), tokens.shape[1] + 1
     return Verdicts(np.array(n, dtype=np.int64), np.array(emitted, np.int64).reshape(shape))
-
-
-def _default_int(xp, like):
-    from array_api_compat import device
-    return xp.arange(1, device=device(like)).dtype
 
 
 def _walk(rule, target, draft, tokens, uniforms, lengths):

@@ -253,6 +253,7 @@ def test_numpy_needs_no_other_library():
     assert done.stdout.strip() == "set()", done.stdout + done.stderr
 
 
+@pytest.mark.filterwarnings("ignore:Dynamo detected")
 def test_compiles_in_torch_and_jax(in_float64):
     target, draft, tokens, uniforms, lengths, n, emitted = cases(token_rule, 10_000)[3]
     for name in ("jax", "torch"):
@@ -310,7 +311,8 @@ def reads_the_row_behind(target, draft, tokens, uniforms, right=verify, **kw):
     "Wrong on purpose: adds nothing of the row behind the last one, but reads it."
     touched = target.copy()
     touched[:, :-1, 0] += 0*target[:, 1:, 0]
-    return right(touched, draft, tokens, uniforms, **kw)
+    try: return right(touched, draft, tokens, uniforms, **kw)
+    except ValueError: return Verdicts(None, np.zeros(0))
 
 # %% ../nbs/60_batch.ipynb #01a90424
 def test_nothing_impossible_comes_out():
