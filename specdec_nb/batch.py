@@ -54,7 +54,7 @@ def _pick(xp, weights, uniform):
     return _first(xp, (steps > goal[:, None]) & (weights > 0), weights > 0)
 
 # %% ../nbs/60_batch.ipynb #2e35f718
-_ONES = {kind: np.ones(K, kind) for kind in (np.float32, np.float64)}
+_ONES = {kind: np.ones(K, kind) for kind in "fd"} # by the letter of the type
 
 
 def _first_above(weights, goal, steps):
@@ -68,9 +68,9 @@ def _pick_in(weights, uniform):
     body = len(weights)//K*K if len(weights) >= LOOP_FROM else 0
     sums = weights
     if body:
-        sums = weights[:body].reshape(-1, K) @ _ONES[weights.dtype.type]
+        sums = weights[:body].reshape(-1, K) @ _ONES[weights.dtype.char]
         if body < len(weights): sums = np.append(sums, weights[body:].sum())
-    steps = sums.cumsum(dtype=float)
+    steps = sums.astype(float).cumsum()
     total = steps.item(-1)
     if not 0 < total < np.inf:
         if total == 0: return -1
@@ -81,7 +81,7 @@ def _pick_in(weights, uniform):
     if not body: return index
     if index: goal -= steps.item(index - 1)
     inside = weights[index*K:index*K + K]
-    return index*K + _first_above(inside, goal, inside.cumsum(dtype=float))
+    return index*K + _first_above(inside, goal, inside.astype(float).cumsum())
 
 # %% ../nbs/60_batch.ipynb #df204046
 def _weights(xp, rows, kind, logits, normalise, warp):
@@ -214,7 +214,7 @@ class _Rows:
         if not (self.logits or self.normalise): return row, 1.
         if self.kind == np.float64: return row, float(row.sum())
         body = len(row)//K*K
-        sums = row[:body].reshape(-1, K) @ _ONES[np.float32]
+        sums = row[:body].reshape(-1, K) @ _ONES["f"]
         return row, float(sums.sum(dtype=float) + row[body:].sum(dtype=float))
 
 
@@ -224,14 +224,12 @@ def _excess(q, p, token, scale, out=None):
         out = np.multiply(q, q.dtype.type(scale), out=out)
         out[token] = 0
         return out
-    kind, shared = np.result_type(q, p), min(len(q), len(p))
-    if out is None: out = np.empty(len(q), kind)
-    if scale != 1: q = np.multiply(q, kind.type(scale), out=out)
-    if len(p) == len(q): np.maximum(q, p, out=out)
-    else:
-        out[shared:], p = q[shared:], p[:shared]
-        np.maximum(q[:shared], p, out=out[:shared])
-    np.subtract(out[:shared], p, out=out[:shared])
+    if out is None: out = np.empty(len(q), q.dtype if q.dtype == p.dtype else float)
+    if scale != 1: q = np.multiply(q, out.dtype.type(scale), out=out)
+    if len(p) == len(q): return np.subtract(np.maximum(q, p, out=out), p, out=out)
+    shared = min(len(q), len(p))
+    out[shared:], p, part = q[shared:], p[:shared], out[:shared]
+    np.subtract(np.maximum(q[:shared], p, out=part), p, out=part)
     return out
 
 
@@ -298,11 +296,9 @@ def _walk_greedy(raw, tokens):
 # %% ../nbs/60_batch.ipynb #fd638b3a
 def _token_numpy(target, draft, tokens, uniforms, lengths):
     "Token rule on laws: gather, toss the coins, visit the last rows."
-    batch, gamma = tokens.shape
-    b, i = np.arange(batch)[:, None], np.arange(gamma)
-    qx = _gather(target, b, i, tokens)
-    px = None if draft is None else _gather(draft, b, i, tokens)
-    n = []
+    batch, n = len(tokens), []
+    qx = _gather(target, tokens)
+    px = None if draft is None else _gather(draft, tokens)
     for s, (length, coins, q) in enumerate(zip(lengths, uniforms, qx)):
         place = 0
         for place in range(length):
@@ -324,15 +320,19 @@ def _draw_one(target, draft, tokens, uniforms, lengths, n, s):
     return _last(q, p, tokens[s, n[s]], 1, u)
 
 
-def _gather(rows, b, i, tokens): # numbers at the drafted tokens, as lists
-    if rows.shape[2] > tokens.max(initial=0):
-        return rows[b, i, tokens].astype(float).tolist()
-    inside = tokens < rows.shape[2]
+def _gather(rows, tokens): # numbers at the drafted tokens, as lists
+    vocab_size = rows.shape[2]
+    if tokens.size < 40:
+        return [[float(rows.item(s, i, x)) if x < vocab_size else 0. for i, x in enumerate(ids)]
+                for s, ids in enumerate(tokens.tolist())]
+    b, i = np.arange(len(tokens))[:, None], np.arange(tokens.shape[1])
+    inside = tokens < vocab_size
+    if inside.all(): return rows[b, i, tokens].astype(float).tolist()
     return np.where(inside, rows[b, i, tokens*inside].astype(float), 0).tolist()
 
 
 def _float(row): # low precision becomes float32, exactly
-    return row if row.dtype in (np.float64, np.float32) else row.astype(np.float32)
+    return row if row.dtype.char in "fd" else row.astype(np.float32)
 
 # %% ../nbs/60_batch.ipynb #00950fd7
 def _draw_together(target, draft, tokens, uniforms, lengths, n):
@@ -371,28 +371,34 @@ def _draw_together(target, draft, tokens, uniforms, lengths, n):
 
 def _block_sums(target, draft, tokens, lengths, n):
     "Sums of K entries of each last row; the tail is the last of them."
-    body = target.shape[2]//K*K
-    kinds = {_float(rows[:0, :0, :0]).dtype for rows in (target, draft) if rows is not None}
-    kind = np.result_type(*kinds)
-    sums, out = np.zeros((len(n), body//K + 1), kind), np.empty(target.shape[2], kind)
+    vocab_size = target.shape[2]
+    body = vocab_size//K*K
+    kind = _float(target[:0]).dtype
+    if draft is not None: kind = np.result_type(kind, _float(draft[:0]))
+    sums, out, ones = np.zeros((len(n), body//K + 1), kind), np.empty(vocab_size, kind), _ONES[kind.char]
+    made = out[:body].reshape(-1, K)
     for s, (place, length) in enumerate(zip(n, lengths)):
-        weights = _float(target[s, place])
+        weights, blocks = _float(target[s, place]), made
         if place < length:
             p = None if draft is None else _float(draft[s, place])
             weights = _excess(weights, p, tokens[s, place], 1, out)
-        weights = weights.astype(kind, copy=False)
-        np.dot(weights[:body].reshape(-1, K), _ONES[kind.type], out=sums[s, :-1])
-        if body < len(weights): sums[s, -1] = weights[body:].sum()
+        else:
+            weights = weights.astype(kind, copy=False)
+            blocks = weights[:body].reshape(-1, K)
+        np.dot(blocks, ones, out=sums[s, :-1])
+        if body < vocab_size: sums[s, -1] = weights[body:].sum()
     return sums
 
 # %% ../nbs/60_batch.ipynb #3083b761
 def _arrays(target, draft, tokens, uniforms, lengths, xp):
     "Namespace and checked arrays; nothing but shapes is asked of other libraries."
-    foreign = [a for a in (target, draft, tokens, uniforms)
-               if hasattr(a, "__array_namespace__") or type(a).__module__ == "torch"]
-    if xp is None and any(not isinstance(a, np.ndarray) for a in foreign):
-        from array_api_compat import array_namespace
-        xp = array_namespace(*foreign)
+    if xp is None:
+        foreign = [a for a in (target, draft, tokens, uniforms)
+                   if not isinstance(a, np.ndarray) and (
+                       hasattr(a, "__array_namespace__") or type(a).__module__ == "torch")]
+        if foreign:
+            from array_api_compat import array_namespace
+            xp = array_namespace(*foreign)
     if xp is None:
         target, tokens, uniforms = map(np.asarray, (target, tokens, uniforms))
         draft = None if draft is None else np.asarray(draft)
@@ -400,16 +406,14 @@ def _arrays(target, draft, tokens, uniforms, lengths, xp):
         raise ValueError("target, tokens: expected shapes (B, gamma+1, V) and (B, gamma), got "
                          f"{tuple(target.shape)} and {tuple(tokens.shape)}")
     batch, gamma = tokens.shape
-    for name, array, expected in [("target", target, (batch, gamma + 1)),
-                                  ("draft", draft, (batch, gamma)),
-                                  ("uniforms", uniforms, (batch, gamma + 1))]:
-        if array is None: continue
-        full = array.shape[:2] if name != "uniforms" else array.shape
-        if tuple(full) != expected or name != "uniforms" and (
-                len(array.shape) != 3 or not array.shape[2]):
-            tail = "" if name == "uniforms" else ", V"
-            raise ValueError(f"{name}: expected shape ({expected[0]}, {expected[1]}{tail}), "
-                             f"got {tuple(array.shape)}")
+    for name, array, dims, places in (("target", target, 3, gamma + 1),
+                                      ("draft", draft, 3, gamma),
+                                      ("uniforms", uniforms, 2, gamma + 1)):
+        shape = None if array is None else array.shape
+        if shape and (len(shape) != dims or shape[0] != batch or shape[1] != places
+                      or not shape[-1]):
+            raise ValueError(f"{name}: expected shape ({batch}, {places}"
+                             f"{', V' if dims == 3 else ''}), got {tuple(shape)}")
     if xp is not None:
         if lengths is None: lengths = xp.full_like(tokens[:, 0], gamma) if gamma else (
             xp.astype(xp.zeros_like(uniforms[:, 0]), tokens.dtype))
@@ -427,13 +431,19 @@ def _arrays(target, draft, tokens, uniforms, lengths, xp):
         inside = np.arange(gamma) < lengths[:, None]
         used, tokens, lengths = tokens[inside], tokens*inside, lengths.tolist()
     top = max(target.shape[2], draft.shape[2] if draft is not None else 0)
-    if used.size and not 0 <= used.min() <= used.max() < top:
-        raise ValueError(f"tokens: expected ids from 0 to {top - 1}, got {used.min()} "
-                         f"to {used.max()}")
-    if uniforms.size and not (uniforms.min() >= 0 and uniforms.max() < 1):
-        raise ValueError("uniforms: expected numbers in [0, 1), got "
-                         f"{uniforms.min()} to {uniforms.max()}")
+    low, high = _range(used)
+    if not 0 <= low <= high < top:
+        raise ValueError(f"tokens: expected ids from 0 to {top - 1}, got {low} to {high}")
+    low, high = _range(uniforms)
+    if not 0 <= low <= high < 1:
+        raise ValueError(f"uniforms: expected numbers in [0, 1), got {low} to {high}")
     return None, target, draft, tokens, uniforms, lengths
+
+
+def _range(values): # smallest and largest; 0 and 0 if there are none
+    if values.size >= 40: return values.min(), values.max()
+    flat = values.ravel().tolist() or [0]
+    return min(flat), max(flat)
 
 
 def verify(
