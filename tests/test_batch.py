@@ -404,3 +404,13 @@ def test_bad_batches_are_refused():
     same(free.tokens[:, 0], np.array([inverse_cdf(row[0], u[0]) for row, u in zip(target, uniforms)]))
     same(verify(target, draft, tokens, uniforms, lengths=[0, 0]).n_accepted, free.n_accepted)
 
+
+# %% ../nbs/60_batch.ipynb #0375621f
+def test_the_printed_example():
+    #| mutant: verify = draws_with_the_next_uniform
+    target, draft = ([[list(map(float, row))]*n]*2 for row, n in ((A.target, 4), (A.draft, 3)))
+    tokens = np.array([[0, 2, 0], [2, 1, 0]])
+    uniforms = np.array([[.3, .5, .2, .6], [.1, .9, .4, .6]])
+    n, out = verify(target, draft, tokens, uniforms)
+    assert n.tolist() == [3, 1] and out.tolist() == [[0, 2, 0, 1], [2, 0, -1, -1]]
+
