@@ -46,7 +46,7 @@ def ratio(times, above, below):
     return Ratio(median(values), *interval(values), len(values))
 
 
-def race(candidates, pairs, seconds=4., width=.1, least=9, most=200, seed=0):
+def race(candidates, pairs, seconds=2.5, width=.1, least=9, most=200, seed=0):
     """Run all candidates in rounds until the ratios are known.
 
     `candidates` maps a name to (function, units): the function takes the number of the round,

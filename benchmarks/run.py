@@ -297,8 +297,8 @@ def main():
                   f"{sign}{gate:<8g} {sign}{aim:<8g} {found.rounds:3} {said}"
                   f"{', aim reached' if reached else ''}", flush=True)
         rows.append(row)
-    if options.json:
-        options.json.write_text(json.dumps(dict(machine=machine(), rows=rows), indent=1) + "\n")
+        if options.json: # after each line, so that a run cut short is not lost
+            options.json.write_text(json.dumps(dict(machine=machine(), rows=rows), indent=1) + "\n")
     if options.figure: draw(rows, options.figure)
     print(f"{tally['pass']} passed, {tally['fail']} failed, {tally['skip']} skipped")
     sys.exit(bool(tally["fail"]))

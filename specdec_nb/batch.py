@@ -295,8 +295,16 @@ def _walk_greedy(raw, tokens):
 
 # %% ../nbs/60_batch.ipynb #fd638b3a
 def _token_numpy(target, draft, tokens, uniforms, lengths):
-    "Token rule on laws: gather, toss the coins, visit the last rows."
-    batch, n = len(tokens), []
+    "Token rule on laws: toss the coins, visit the last rows."
+    if len(tokens) > 8:
+        n = _coins(target, draft, tokens, uniforms, lengths)
+        draw = _draw_short if target.shape[2] < LOOP_FROM else _draw_together
+        last = draw(target, draft, tokens, uniforms[:, -1:], lengths, n)
+        emitted, b = np.full(uniforms.shape, -1, dtype=np.int64), np.arange(len(n))
+        np.copyto(emitted[:, :-1], tokens, where=np.arange(tokens.shape[1]) < n[:, None])
+        emitted[b, n] = last
+        return Verdicts(n, emitted)
+    n, last, uniforms = [], [], uniforms.tolist()
     qx = _gather(target, tokens)
     px = None if draft is None else _gather(draft, tokens)
     for s, (length, coins, q) in enumerate(zip(lengths, uniforms, qx)):
@@ -307,51 +315,84 @@ def _token_numpy(target, draft, tokens, uniforms, lengths):
             if not coins[place] < q[place]/p: break
         else: place = length
         n.append(place)
-    if batch > 3: return n, _draw_together(target, draft, tokens, uniforms, lengths, n)
-    return n, [_draw_one(target, draft, tokens, uniforms, lengths, n, s)
-               for s in range(batch)]
+        last.append(_draw_one(target, draft, tokens, coins[-1], length, place, s))
+    return _listed(tokens, n, last)
 
 
-def _draw_one(target, draft, tokens, uniforms, lengths, n, s):
-    "Last token of sequence s."
-    q, u = _float(target[s, n[s]]), uniforms[s][-1]
-    if n[s] == lengths[s]: return _bonus(q, u)
-    p = None if draft is None else _float(draft[s, n[s]])
-    return _last(q, p, tokens[s, n[s]], 1, u)
+def _coins(target, draft, tokens, uniforms, lengths):
+    "Number accepted in each of many sequences."
+    gamma = tokens.shape[1]
+    places, fails = np.arange(gamma), np.ones(uniforms.shape, dtype=bool)
+    qx = _gather(target, tokens)
+    px = np.ones_like(qx) if draft is None else _gather(draft, tokens)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        np.logical_not(uniforms[:, :-1] < qx/px, out=fails[:, :-1])
+    ragged = min(lengths) < gamma
+    if ragged: fails[:, :-1] |= places >= np.array(lengths)[:, None]
+    n = fails.argmax(axis=1)
+    if gamma and not (px.min() > 0 and qx.min() >= 0 and px.max() < INF and qx.max() < INF):
+        _check_reached(qx, px, (places <= n[:, None]) & (places < np.array(lengths)[:, None]))
+    return n
 
 
-def _gather(rows, tokens): # numbers at the drafted tokens, as lists
+def _draw_one(target, draft, tokens, u, length, place, s):
+    "Last token of sequence s, behind the first `place`."
+    q = _float(target[s, place])
+    if place == length: return _bonus(q, u)
+    p = None if draft is None else _float(draft[s, place])
+    return _last(q, p, tokens[s, place], 1, u)
+
+
+def _draw_short(target, draft, tokens, u, lengths, n):
+    "Last tokens of all sequences, for short rows."
+    b, lost = np.arange(len(n)), np.flatnonzero(n < np.array(lengths))
+    rows = target[b, n].astype(float)
+    if len(lost):
+        excess, at = rows[lost], (lost, n[lost])
+        if draft is None: excess[np.arange(len(lost)), tokens[at]] = 0
+        else:
+            shared = min(target.shape[2], draft.shape[2])
+            excess[:, :shared] -= draft[at][:, :shared]
+            np.maximum(excess, 0, out=excess)
+        some = excess.any(axis=1)
+        if some.all(): rows[lost] = excess
+        else: rows[lost[some]] = excess[some]
+    steps = rows.cumsum(axis=1)
+    found = (steps > u*steps[:, -1:]).argmax(axis=1)
+    for s in np.flatnonzero(~((rows[b, found] > 0) & (steps[:, -1] < INF))).tolist():
+        found[s] = _bonus(rows[s], u[s, 0])
+    return found
+
+
+def _gather(rows, tokens): # numbers at the drafted tokens; lists for few
     vocab_size = rows.shape[2]
-    if tokens.size < 40:
-        return [[float(rows.item(s, i, x)) if x < vocab_size else 0. for i, x in enumerate(ids)]
-                for s, ids in enumerate(tokens.tolist())]
+    if len(tokens) <= 8:
+        return [[float(rows.item(s, i, x)) if x < vocab_size else 0.
+                 for i, x in enumerate(ids)] for s, ids in enumerate(tokens.tolist())]
     b, i = np.arange(len(tokens))[:, None], np.arange(tokens.shape[1])
+    if vocab_size > tokens.max(initial=0): return rows[b, i, tokens].astype(float)
     inside = tokens < vocab_size
-    if inside.all(): return rows[b, i, tokens].astype(float).tolist()
-    return np.where(inside, rows[b, i, tokens*inside].astype(float), 0).tolist()
+    return np.where(inside, rows[b, i, tokens*inside].astype(float), 0)
 
 
 def _float(row): # low precision becomes float32, exactly
     return row if row.dtype.char in "fd" else row.astype(np.float32)
 
 # %% ../nbs/60_batch.ipynb #00950fd7
-def _draw_together(target, draft, tokens, uniforms, lengths, n):
-    "Last tokens of all sequences."
+def _draw_together(target, draft, tokens, u, lengths, n):
+    "Last tokens of all sequences, for long rows."
     vocab_size, b = target.shape[2], np.arange(len(n))[:, None]
-    u, place = np.array(uniforms)[:, -1:], np.array(n)[:, None]
-    columns, goal, block = np.arange(vocab_size)[None, :], None, 0
-    if vocab_size >= LOOP_FROM:
-        sums = _block_sums(target, draft, tokens, lengths, n)
-        steps = sums.cumsum(axis=1, dtype=float)
-        goal = u*steps[:, -1:]
-        block = (steps > goal).argmax(axis=1)[:, None]
-        goal = goal - np.where(block, steps[b, block - 1], 0)
-        columns = block*K + np.arange(K)
+    place, sums = n[:, None], _block_sums(target, draft, tokens, lengths, n)
+    steps = sums.cumsum(axis=1, dtype=float)
+    goal = u*steps[:, -1:]
+    block = (steps > goal).argmax(axis=1)[:, None]
+    goal = goal - np.where(block, steps[b, block - 1], 0)
+    columns = block*K + np.arange(K)
     weights = _float(target[b, place, np.minimum(columns, vocab_size - 1)])
     lost = np.flatnonzero(place[:, 0] < np.array(lengths))
     if len(lost):
         at = b[lost], place[lost]
-        there = np.broadcast_to(columns, weights.shape)[lost]
+        there = columns[lost]
         if draft is None: excess = weights[lost]*(there != tokens[at])
         else:
             shared = there < draft.shape[2]
@@ -359,13 +400,12 @@ def _draw_together(target, draft, tokens, uniforms, lengths, n):
             excess = np.maximum(weights[lost] - p*shared, 0)
         if weights.dtype != excess.dtype: weights = weights.astype(float)
         weights[lost] = excess
-    weights[np.broadcast_to(columns >= vocab_size, weights.shape)] = 0
+    weights[columns >= vocab_size] = 0
     steps = weights.cumsum(axis=1, dtype=float)
-    if goal is None: goal = u*steps[:, -1:]
     clean = (steps > goal) & (weights > 0) & (steps[:, -1:] < INF)
-    found = (columns + 0*place)[b[:, 0], clean.argmax(axis=1)].tolist()
+    found = block[:, 0]*K + clean.argmax(axis=1)
     for s in np.flatnonzero(~clean.any(axis=1)).tolist():
-        found[s] = _draw_one(target, draft, tokens, uniforms, lengths, n, s)
+        found[s] = _draw_one(target, draft, tokens, u[s, 0], lengths[s], n[s], s)
     return found
 
 
@@ -377,7 +417,7 @@ def _block_sums(target, draft, tokens, lengths, n):
     if draft is not None: kind = np.result_type(kind, _float(draft[:0]))
     sums, out, ones = np.zeros((len(n), body//K + 1), kind), np.empty(vocab_size, kind), _ONES[kind.char]
     made = out[:body].reshape(-1, K)
-    for s, (place, length) in enumerate(zip(n, lengths)):
+    for s, (place, length) in enumerate(zip(n.tolist(), lengths)):
         weights, blocks = _float(target[s, place]), made
         if place < length:
             p = None if draft is None else _float(draft[s, place])
@@ -488,7 +528,7 @@ def verify(
     lazy = logits or normalise or warp is not None or draft_warp is not None
     gamma = tokens.shape[1]
     if xp is None and rule == "token" and not lazy:
-        return _listed(tokens, *_token_numpy(target, draft, tokens, uniforms.tolist(), lengths))
+        return _token_numpy(target, draft, tokens, uniforms, lengths)
     if xp is None and (target.shape[2] >= LOOP_FROM or len(tokens) < 4):
         rows = _Rows(target, logits, normalise, warp)
         drafts = None if draft is None else _Rows(draft, logits, normalise, draft_warp)

@@ -136,8 +136,10 @@ def sample_counts(
     target, draft = (law.astype(float) for law in as_laws(target, draft))
     if n != int(n) or not 0 <= n < 2**63:
         raise ValueError(f"n: expected a whole number from 0 to 2**63 - 1, got {n!r}")
-    coin = np.divide(target, draft, where=draft > 0, out=np.zeros(len(draft)))
     drafted = rng.multinomial(int(n), draft/draft.sum())
-    accepted = rng.binomial(drafted, np.minimum(coin, 1))
-    lost = int(n) - int(accepted.sum())
-    return Counts(drafted, accepted, rng.multinomial(lost, replacement_law(target, draft)))
+    shared = np.minimum(target, draft)
+    accepted = rng.binomial(drafted, shared/np.where(draft > 0, draft, 1))
+    excess = target - shared
+    mass = excess.sum()
+    law = excess/mass if mass else target/target.sum()
+    return Counts(drafted, accepted, rng.multinomial(int(n - accepted.sum()), law))

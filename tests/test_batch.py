@@ -149,8 +149,9 @@ def agrees(batches, rule, as_array=np.asarray, kind=None, one_hot=False, verify=
     count = 0
     for target, draft, tokens, uniforms, lengths, n, emitted in batches:
         low = [as_array(x) if kind is None else kind(x) for x in (target, draft)]
-        got = verify(low[0], None if one_hot else low[1], *map(as_array, (tokens, uniforms)),
-                     rule, lengths=as_array(lengths))
+        with np.errstate(divide="ignore", invalid="ignore"): # array-api-strict is NumPy
+            got = verify(low[0], None if one_hot else low[1], as_array(tokens),
+                         as_array(uniforms), rule, lengths=as_array(lengths))
         same(np.asarray(got.n_accepted), n)
         same(np.asarray(got.tokens), emitted)
         count += len(n)
@@ -195,7 +196,7 @@ def library(name):
     if name == "jax":
         pytest.importorskip("jax", reason="JAX is not installed")
         import jax.numpy as jnp
-        return jnp.asarray, [jnp.float64, jnp.float32, jnp.float16, jnp.bfloat16]
+        return jnp.asarray, [jnp.float64, jnp.float32, jnp.bfloat16]
     strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
     return strict.asarray, [strict.float64, strict.float32]
 
