@@ -415,7 +415,8 @@ def _block_sums(target, draft, tokens, lengths, n):
     body = vocab_size//K*K
     kind = _float(target[:0]).dtype
     if draft is not None: kind = np.result_type(kind, _float(draft[:0]))
-    sums, out, ones = np.zeros((len(n), body//K + 1), kind), np.empty(vocab_size, kind), _ONES[kind.char]
+    sums, out = np.zeros((len(n), body//K + 1), kind), np.empty(vocab_size, kind)
+    ones = _ONES[kind.char]
     made = out[:body].reshape(-1, K)
     for s, (place, length) in enumerate(zip(n.tolist(), lengths)):
         weights, blocks = _float(target[s, place]), made

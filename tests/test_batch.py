@@ -20,22 +20,6 @@ from specdec_nb.rules import greedy_rule, token_rule
 from specdec_nb.testing import A, C, F, law, refuses, same
 from specdec_nb.warps import Warp
 
-# %% ../nbs/60_batch.ipynb #36e912a8
-def test_two_steps_draw_the_same_token():
-    #| checks: exact thm-batch-draw
-    #| mutant: _pick_in = starts_one_block_early; _pick = takes_the_step_itself
-    rng = np.random.default_rng(60)
-    for size in (1024, 1025, 3000, 5000):
-        rows = dyadic(rng.dirichlet(np.full(size, .05), 40), 30)
-        steps = np.cumsum(rows, axis=1)
-        edges = steps[np.arange(40), rng.integers(0, size, 40)]
-        for u in (rng.random(40), np.minimum(edges, 1 - 2**-53), np.zeros(40),
-                  np.nextafter(np.maximum(edges, 1e-9), 0), np.full(40, 1 - 2**-53)):
-            expected = [inverse_cdf(row, x) for row, x in zip(rows, u)]
-            assert [_pick_in(row, x) for row, x in zip(rows, u)] == expected
-            assert _pick(numpy_namespace(), rows, u).tolist() == expected
-
-
 # %% ../nbs/60_batch.ipynb #ebb96bb5
 from specdec_nb.batch import K, _pick, _pick_in
 
@@ -57,17 +41,20 @@ def takes_the_step_itself(xp, weights, uniform):
     steps = np.cumsum(weights, axis=1)
     return np.argmax(steps >= (uniform*steps[:, -1])[:, None], axis=1)
 
-# %% ../nbs/60_batch.ipynb #1c3e8e8d
-def test_rows_that_do_not_sum_to_one():
-    #| checks: exact lem-batch-weights
-    #| mutant: emitted_law = draws_from_unscaled_residual
-    for q, p in [(A.target*F(99, 100), A.draft), (A.target, A.draft*F(101, 100)),
-                 (C.target*F(51, 50), C.draft*F(49, 50)), (law(1, 0, 1)*F(9, 8), law(0, 1, 1))]:
-        m, Q, P = np.minimum(q, p).sum(), q.sum(), p.sum()
-        out = emitted_law(q, p)
-        assert out.sum() == 1
-        assert tv(out, q/Q) <= abs(Q - 1) + m*abs(1/P - 1)
-    assert tv(emitted_law(*C), C.target) == 0
+# %% ../nbs/60_batch.ipynb #36e912a8
+def test_two_steps_draw_the_same_token():
+    #| checks: exact thm-batch-draw
+    #| mutant: _pick_in = starts_one_block_early; _pick = takes_the_step_itself
+    rng = np.random.default_rng(60)
+    for size in (1024, 1025, 3000, 5000):
+        rows = dyadic(rng.dirichlet(np.full(size, .05), 40), 30)
+        steps = np.cumsum(rows, axis=1)
+        edges = steps[np.arange(40), rng.integers(0, size, 40)]
+        for u in (rng.random(40), np.minimum(edges, 1 - 2**-53), np.zeros(40),
+                  np.nextafter(np.maximum(edges, 1e-9), 0), np.full(40, 1 - 2**-53)):
+            expected = [inverse_cdf(row, x) for row, x in zip(rows, u)]
+            assert [_pick_in(row, x) for row, x in zip(rows, u)] == expected
+            assert _pick(numpy_namespace(), rows, u).tolist() == expected
 
 
 # %% ../nbs/60_batch.ipynb #9c9a53ee
@@ -82,6 +69,19 @@ def draws_from_unscaled_residual(q, p, right=emitted_law):
     "Wrong on purpose: the replacement is drawn from q, not from (q - p)+."
     drafted, kept = p/p.sum(), [min(1, a/b) if b else 0 for a, b in zip(q, p)]
     return drafted*kept + (1 - (drafted*kept).sum())*q/q.sum()
+
+# %% ../nbs/60_batch.ipynb #1c3e8e8d
+def test_rows_that_do_not_sum_to_one():
+    #| checks: exact lem-batch-weights
+    #| mutant: emitted_law = draws_from_unscaled_residual
+    for q, p in [(A.target*F(99, 100), A.draft), (A.target, A.draft*F(101, 100)),
+                 (C.target*F(51, 50), C.draft*F(49, 50)), (law(1, 0, 1)*F(9, 8), law(0, 1, 1))]:
+        m, Q, P = np.minimum(q, p).sum(), q.sum(), p.sum()
+        out = emitted_law(q, p)
+        assert out.sum() == 1
+        assert tv(out, q/Q) <= abs(Q - 1) + m*abs(1/P - 1)
+    assert tv(emitted_law(*C), C.target) == 0
+
 
 # %% ../nbs/60_batch.ipynb #9d6b784c
 class Adversary:
@@ -271,6 +271,24 @@ def test_compiles_in_torch_and_jax(in_float64):
         same(np.asarray(got.n_accepted), n)
         same(np.asarray(got.tokens), emitted)
 
+# %% ../nbs/60_batch.ipynb #d7c520ca
+def random_blocks(rng, batch, gamma, size):
+    "Laws, drafted tokens and uniforms; about three drafts of four are kept."
+    logits = rng.normal(0, 2, (batch, gamma + 1, size))
+    target = softmax(logits)
+    draft = softmax(logits[:, :-1] + rng.normal(0, .7, (batch, gamma, size)))
+    steps = draft.cumsum(axis=2)
+    tokens = (steps > rng.random((batch, gamma, 1))*steps[:, :, -1:]).argmax(axis=2)
+    return target, draft, tokens, rng.random((batch, gamma + 1))
+
+
+def reads_the_row_behind(target, draft, tokens, uniforms, right=verify, **kw):
+    "Wrong on purpose: adds nothing of the row behind the last one, but reads it."
+    touched = target.copy()
+    touched[:, :-1, 0] += 0*target[:, 1:, 0]
+    try: return right(touched, draft, tokens, uniforms, **kw)
+    except ValueError: return Verdicts(None, np.zeros(0))
+
 # %% ../nbs/60_batch.ipynb #2af79cf8
 def test_only_what_is_needed_is_read():
     #| mutant: verify = reads_the_row_behind
@@ -296,24 +314,6 @@ def test_only_what_is_needed_is_read():
     for b, n in enumerate(clean.n_accepted): q[b, n + 1:], p[b, n + 1:] = np.nan, np.nan
     same(verify(q, p, tokens, uniforms, logits=True).tokens, clean.tokens)
 
-
-# %% ../nbs/60_batch.ipynb #d7c520ca
-def random_blocks(rng, batch, gamma, size):
-    "Laws, drafted tokens and uniforms; about three drafts of four are kept."
-    logits = rng.normal(0, 2, (batch, gamma + 1, size))
-    target = softmax(logits)
-    draft = softmax(logits[:, :-1] + rng.normal(0, .7, (batch, gamma, size)))
-    steps = draft.cumsum(axis=2)
-    tokens = (steps > rng.random((batch, gamma, 1))*steps[:, :, -1:]).argmax(axis=2)
-    return target, draft, tokens, rng.random((batch, gamma + 1))
-
-
-def reads_the_row_behind(target, draft, tokens, uniforms, right=verify, **kw):
-    "Wrong on purpose: adds nothing of the row behind the last one, but reads it."
-    touched = target.copy()
-    touched[:, :-1, 0] += 0*target[:, 1:, 0]
-    try: return right(touched, draft, tokens, uniforms, **kw)
-    except ValueError: return Verdicts(None, np.zeros(0))
 
 # %% ../nbs/60_batch.ipynb #01a90424
 def test_nothing_impossible_comes_out():

@@ -68,26 +68,6 @@ def replaces_by_the_target(target, draft, n, rng, right=simulate):
     trace.emitted[lost] = alias_draw(alias_table(target.astype(float)), rng.random(len(lost)))
     return trace
 
-# %% ../nbs/63_simulate.ipynb #2343a473
-def test_counts_have_the_stated_law():
-    #| checks: exact lem-counts
-    #| mutant: counts_law = one_coin_for_all_tokens; counts_law = replaces_with_the_target
-    def tally(q, p, n):
-        "Program: run n trials of the rule, return (drafted, accepted, replaced) counts."
-        def program(chance):
-            drafted, accepted, replaced = ([0]*len(q) for _ in range(3))
-            for _ in range(n):
-                x = chance.draw(p)
-                drafted[x] += 1
-                if chance.coin(min(1, q[x]/p[x])): accepted[x] += 1
-                else: replaced[chance.draw(replacement_law(q, p))] += 1
-            return tuple(drafted), tuple(accepted), tuple(replaced)
-        return program
-
-    for q, p in (A, D, E, (law(0, 1, 2), law(3, 0, 1))):
-        assert counts_law(q, p, 3) == law_of(tally(q, p, 3))
-
-
 # %% ../nbs/63_simulate.ipynb #3f2aa5d2
 def compositions(n, size):
     "All ways to write n as an ordered sum of `size` numbers >= 0."
@@ -122,6 +102,26 @@ def one_coin_for_all_tokens(q, p, n, right=counts_law):
 def replaces_with_the_target(q, p, n, right=counts_law):
     "Wrong on purpose: replacements are drawn from q."
     return right(q, p, n, residual=q)
+
+# %% ../nbs/63_simulate.ipynb #2343a473
+def test_counts_have_the_stated_law():
+    #| checks: exact lem-counts
+    #| mutant: counts_law = one_coin_for_all_tokens; counts_law = replaces_with_the_target
+    def tally(q, p, n):
+        "Program: run n trials of the rule, return (drafted, accepted, replaced) counts."
+        def program(chance):
+            drafted, accepted, replaced = ([0]*len(q) for _ in range(3))
+            for _ in range(n):
+                x = chance.draw(p)
+                drafted[x] += 1
+                if chance.coin(min(1, q[x]/p[x])): accepted[x] += 1
+                else: replaced[chance.draw(replacement_law(q, p))] += 1
+            return tuple(drafted), tuple(accepted), tuple(replaced)
+        return program
+
+    for q, p in (A, D, E, (law(0, 1, 2), law(3, 0, 1))):
+        assert counts_law(q, p, 3) == law_of(tally(q, p, 3))
+
 
 # %% ../nbs/63_simulate.ipynb #50495535
 def test_counts_are_consistent():
