@@ -19,20 +19,18 @@ $(READY): requirements-dev.txt pyproject.toml
 sync: $(READY) ## export library and tests from the notebooks
 	$(BIN)/python tools/export.py
 
-check: sync
-	@test -z "$$(git status --porcelain -- nbs specdec_nb tests)" || { git status --short -- nbs specdec_nb tests; \
-	  git diff --stat -- nbs specdec_nb tests; \
-	  echo "The export changed files, or there are uncommitted ones: commit them, then test again."; exit 1; }
+check: $(READY) ## export, and fail if that changed anything
+	$(BIN)/python tools/export.py --check
 
 test: check ## everything that must hold
 	$(BIN)/nbdev_test --n_workers 2
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 -m "not book"
 	$(BIN)/python tools/check_wheel.py
 
 book: sync ## execute every notebook and build the book from nothing
 	rm -rf _build
 	$(BIN)/jupyter-book build . -W -n --keep-going
-	$(BIN)/python -m pytest -m book -rs
+	$(BIN)/python -m pytest -n 2 -m book -rs
 	@echo "The book: $(CURDIR)/_build/html/index.html"
 
 serve: ## serve the built book on this machine

@@ -8,6 +8,7 @@ notebooks, and MyST-NB knows none of them. This file translates:
     #| code-fold: true             the code is there, behind a fold
     #| eval: false                 shown, not run
     #| label / fig-cap / fig-alt   a numbered figure with alternative text
+    #| test name, #| checks: kind  marked as a check, with the kind of evidence
 
 and strips the directives from the page. For the API page it adds the comments
 beside parameters to the docstring and turns labels of theorems into links.
@@ -45,6 +46,7 @@ def translate(cell):
     cell.source = "\n".join(lines)
     tags = [tag for (key, value), tag in TAGS.items() if found.get(key) == value]
     if "default_exp" in found: tags.append("remove-cell")
+    if found.get("test"): tags.append("-".join(["check", *found.get("checks", "").split()[:1]]))
     if tags: cell.metadata["tags"] = tags
     render = {}
     if "label" in found:
@@ -117,7 +119,7 @@ def link(module, text):
 
 def docstring(app, what, name, obj, options, lines):
     """Complete one docstring for the API page (after napoleon)."""
-    module = obj if what == "module" else sys.modules[obj.__module__]
+    module = sys.modules[".".join(name.split(".")[:2])]
     if what == "module":  # its docstring is the notebook's: link that instead
         page = re.search(r"File to edit: \.\./nbs/(\w+)\.ipynb", inspect.getsource(obj))
         lines[:] = [f"Explained in :doc:`{page[1]}`."] if page else []
@@ -145,9 +147,18 @@ def drop_thebe(app, pagename, templatename, context, doctree):
         f"{getattr(s, 'filename', s)} {getattr(s, 'attributes', '')}".lower()]
 
 
+def mend(app, pagename, templatename, context, doctree):
+    """Drop ids that occur once a proof or exercise, and a second word "Proof"."""
+    body = re.sub(r' id="(proof|(?:proof|exercise|solution)-content)"', "",
+                  context.get("body", ""))
+    fold = r'(sd-card-body[^>]*>\s*<div class="proof admonition">\s*<p>)Proof\. '
+    context["body"] = re.sub(fold, r"\1", body)
+
+
 def setup(app):
     app.connect("env-get-outdated", outdated)
     app.connect("autodoc-process-docstring", docstring, priority=900)
     app.connect("autodoc-skip-member", skip)
     app.connect("html-page-context", drop_thebe, priority=900)
+    app.connect("html-page-context", mend, priority=900)
     return {"version": "2", "parallel_read_safe": True}

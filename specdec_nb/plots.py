@@ -33,8 +33,11 @@ STYLE = {
 def look():
     """Apply the book's style to figures that are made inside."""
     import matplotlib as mpl
-    with mpl.rc_context({**STYLE, "axes.prop_cycle": mpl.cycler(color=COLOURS)}):
-        yield
+    style = {**STYLE, "axes.prop_cycle": mpl.cycler(color=COLOURS)}
+    before = {key: mpl.rcParams[key] for key in style}
+    mpl.rcParams.update(style)
+    try: yield
+    finally: mpl.rcParams.update(before)
 
 
 def _ask_for_svg():
@@ -44,11 +47,13 @@ def _ask_for_svg():
     import matplotlib as mpl
     from matplotlib_inline.config import InlineBackend
     inline = InlineBackend.instance(parent=shell)
-    inline.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None}}
+    inline.print_figure_kwargs = {"bbox_inches": "tight",
+                                  "metadata": {"Date": None}}
     inline.figure_formats = {"svg"}
     mpl.rcParams["svg.hashsalt"] = "specdec_nb"
 
 
+@look()
 def new_axes(
     n=1, # how many axes, side by side
     **kwargs, # passed to matplotlib's subplots
@@ -57,7 +62,7 @@ def new_axes(
     import matplotlib.pyplot as plt
     _ask_for_svg()
     kwargs = {"figsize": (5.2 + 2.4*(n - 1), 3.1)} | kwargs
-    with look(): return plt.subplots(1, n, **kwargs)[1]
+    return plt.subplots(1, n, **kwargs)[1]
 
 # %% ../nbs/05_plots.ipynb #dacca97b
 def _numbers(
@@ -112,6 +117,7 @@ def _cell_text(value):
     return f"{float(value):.2g}"
 
 
+@look()
 def heatmap(
     values, # numbers, shape (R, C); floats or Fractions
     xlabel="", # what a column is
@@ -159,6 +165,7 @@ def _legend_above(ax, columns):
               ncols=columns, handlelength=1.6, columnspacing=1.4)
 
 
+@look()
 def grouped_bars(
     series, # dict from a name to its values, each shape (K,)
     reference=None, # value to mark in each group, shape (K,)
@@ -183,14 +190,14 @@ def grouped_bars(
     if reference is not None:
         reference = _numbers(reference, "reference")
         if len(reference) != size:
-            raise ValueError(f"reference: expected {size} values, got {len(reference)}")
+            raise ValueError(f"reference: expected {size} values, "
+                             f"got {len(reference)}")
     if ax is None: ax = new_axes()
     width = .84/len(series)
     for i, (name, values) in enumerate(series.items()):
-        with look():
-            ax.bar(np.arange(size) - .42 + (i + .5)*width, values, width*.92,
-                   label=name, color=_pick(COLOURS, i), hatch=_pick(HATCHES, i),
-                   edgecolor="white", linewidth=0)
+        ax.bar(np.arange(size) - .42 + (i + .5)*width, values, width*.92,
+               label=name, color=_pick(COLOURS, i), hatch=_pick(HATCHES, i),
+               edgecolor="white", linewidth=0)
     if reference is not None:
         ax.hlines(reference, np.arange(size) - .46, np.arange(size) + .46,
                   color="black", linewidth=1.4, linestyle=(0, (4, 2)),
@@ -207,15 +214,16 @@ def _name_lines(ax, end):
     "Name lines at their ends, or in a legend if the ends are too close."
     drawn = ax.get_lines()[-len(end):]
     order = sorted(range(len(end)), key=lambda i: -end[i])
-    heights = np.sort(ax.transLimits.transform(
-        ax.transScale.transform([(ax.get_xlim()[1], y) for y in end]))[:, 1])
+    edge = [(ax.get_xlim()[1], y) for y in end]
+    heights = np.sort((ax.transScale + ax.transLimits).transform(edge)[:, 1])
     if len(end) < 2 or (np.diff(heights) > .09).all():
         for line in drawn:
-            ax.annotate(line.get_label(), (line.get_xdata()[-1], line.get_ydata()[-1]),
-                        (6, 0), textcoords="offset points", va="center", fontsize=10)
+            ax.annotate(line.get_label(), line.get_xydata()[-1], (6, 0), fontsize=10,
+                        textcoords="offset points", va="center")
     else: ax.legend(handles=[drawn[i] for i in order])
 
 
+@look()
 def lines(
     x, # where the values stand, shape (N,)
     series, # dict from a name to its values, each shape (N,)
@@ -241,15 +249,15 @@ def lines(
     if "x" in log: ax.set_xscale("log")
     if "y" in log: ax.set_yscale("log")
     for i, (name, values) in enumerate(series.items()):
-        with look():
-            ax.plot(x, values, label=name, color=_pick(COLOURS, i),
-                    linestyle=_pick(DASHES, i),
-                    marker=_pick(MARKERS, i) if markers else None)
+        ax.plot(x, values, label=name, color=_pick(COLOURS, i),
+                linestyle=_pick(DASHES, i),
+                marker=_pick(MARKERS, i) if markers else None)
     ax.set(xlabel=xlabel, ylabel=ylabel)
     _name_lines(ax, [values[-1] for values in series.values()])
     return ax
 
 # %% ../nbs/05_plots.ipynb #09508955
+@look()
 def staircase(
     series, # dict from a name to its values at 0, 1, 2, ..., each shape (N,)
     xlabel="", # what is counted
@@ -268,9 +276,8 @@ def staircase(
     x = first + np.arange(len(next(iter(series.values()))))
     if ax is None: ax = new_axes()
     for i, (name, values) in enumerate(series.items()):
-        with look():
-            ax.step(x, values, where="mid", label=name, color=_pick(COLOURS, i),
-                    linestyle=_pick(DASHES, i), marker=_pick(MARKERS, i))
+        ax.step(x, values, where="mid", label=name, color=_pick(COLOURS, i),
+                linestyle=_pick(DASHES, i), marker=_pick(MARKERS, i))
     ax.set_xticks(x)
     ax.set_ylim(bottom=min(0, *(v.min() for v in series.values())))
     ax.set(xlabel=xlabel, ylabel=ylabel)

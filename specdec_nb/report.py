@@ -14,8 +14,7 @@ import numpy as np
 
 from .chance import Sampled
 from .coupling import acceptance_rate, speculative_token
-from .decode import as_count
-from .dist import as_laws, kl, perturb, tv
+from .dist import as_count, as_laws, kl, perturb
 from .theory import expected_tokens
 
 # %% ../nbs/80_report.ipynb #44378a30

@@ -5,21 +5,26 @@ from specdec_nb.cli import *
 
 # %% ../nbs/82_cli.ipynb #fa4a2f50
 import json
+import os
 import subprocess
 import sys
 import tempfile
 from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
+from unittest.mock import patch
 
 # %% ../nbs/82_cli.ipynb #696b7ec1
-def run(*args):
+def run(*args, out=None):
     "Run the command line in this process: (exit code, stdout, stderr)."
-    out, err = StringIO(), StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
+    out, err = out or StringIO(), StringIO()
+    with (redirect_stdout(out), redirect_stderr(err), patch.dict(os.environ),
+          patch("rich.console._is_jupyter", return_value=False)):
+        os.environ.pop("FORCE_COLOR", None)  # in a notebook, print as in a terminal
         try: main(list(args))
         except SystemExit as stop: code = stop.code or 0
-    return code, out.getvalue(), err.getvalue()
+    out.seek(0)
+    return code, out.read(), err.getvalue()
 
 # %% ../nbs/82_cli.ipynb #2f2db8f8
 def test_the_report_command():
@@ -49,6 +54,47 @@ def test_the_generate_command():
     assert run(*options)[1] == run(*options)[1]
 
 
+# %% ../nbs/82_cli.ipynb #70427582
+def test_the_plan_command():
+    code, out, err = run("plan", "--alpha", "0.8", "--cost", "0.05")
+    assert code == 0 and not err
+    assert out.startswith("draft 8 tokens: expected speed-up 3.09x") and "\x1b[" not in out
+    row = next(line for line in out.splitlines() if " 4.329 " in line)
+    full = [line.count("▒") + line.count("█") for line in out.splitlines()]
+    assert row.count("▒") + row.count("█") == max(full), "the best row has the longest bar"
+
+    code, out, err = run("plan", "--alpha", "0.3", "--cost", "0.02",
+                         "--verify-cost", "1:1,2:1.77,4:1.78,5:2.18,8:1.64")
+    assert code == 0 and out.startswith("do not speculate: even the best draft length, 7,")
+    assert "~2" in out and "interpolated" in out
+    bars = {line.split()[7]: line.split()[9:-1] for line in out.splitlines() if "▒" in line}
+    assert len(bars["1.00x"]) == 1
+    assert bars["0.80x"][0] == "▒"*round(.8*len(bars["1.00x"][0])) and bars["0.80x"][1] == "┊"
+    code, out, err = run("plan", "--survival", "0.75,0.525", "--cost", "0.1", "--json")
+    result = json.loads(out)
+    assert code == 0 and result["gamma"] == 2 and result["low"] is None
+    assert round(result["speedup"], 6) == round(2.275/1.2, 6)
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "steps.jsonl")
+        steps = [(4, min(k + 1, 4), k) for k in (4, 3, 1, 0, 2)*10]
+        names = ("n_drafted", "n_tested", "n_accepted")
+        path.write_text("".join(json.dumps(dict(zip(names, s))) + "\n" for s in steps))
+        code, out, err = run("plan", "--trace", str(path), "--cost", "0.1")
+        assert code == 0 and out.startswith("draft 3 tokens") and "50 passes" in out
+        assert "x - " in out and max(map(len, out.splitlines()[1:9])) <= 80
+        result = json.loads(run("plan", "--trace", str(path), "--cost", "0.1", "--json")[1])
+        assert result["low"] < result["speedup"] < result["high"]
+        with path.open("a") as file: file.write('{"n_drafted": 4}\n')
+        code, out, err = run("plan", "--trace", str(path), "--cost", "0.1")
+        assert code == 2 and not out and err.count("\n") == 1
+        assert "steps.jsonl, line 51: n_tested is missing" in err
+
+    ascii_only = TextIOWrapper(BytesIO(), encoding="ascii")
+    code, out, err = run("plan", "--alpha", ".8", "--cost", ".1", out=ascii_only)
+    assert code == 0 and "#" in out, "blocks only where the terminal has them"
+
+
 # %% ../nbs/82_cli.ipynb #6cecf479
 def test_mistakes_end_with_one_line():
     for args, words in {
@@ -63,6 +109,19 @@ def test_mistakes_end_with_one_line():
         ("generate", "--seed", "-1"): ("seed", "-1"),
         ("generate", "--draft-order", "0"): ("order",),
         ("generate", "--gamma", "two"): ("gamma", "integer"),
+        ("plan", "--alpha", "0.8"): ("cost",),
+        ("plan", "--cost", "0.1"): ("exactly one", "none"),
+        ("plan", "--alpha", "1.5", "--cost", "0.1"): ("alpha", "[0, 1]", "1.5"),
+        ("plan", "--alpha", "0.5", "--survival", "0.5", "--cost", "0.1"): ("exactly one",),
+        ("plan", "--alpha", "0.5", "--cost", "-1"): ("cost", ">= 0", "-1"),
+        ("plan", "--alpha", "0.5", "--cost", "nan"): ("cost", "nan"),
+        ("plan", "--survival", "0.5,x", "--cost", "0.1"): ("survival", "commas", "0.5,x"),
+        ("plan", "--survival", "0.5,0.6", "--cost", "0.1"): ("survival", "not increase"),
+        ("plan", "--alpha", "0.5", "--cost", "0.1", "--verify-cost", "1:1,2"): ("verify_cost", "rows:time"),
+        ("plan", "--alpha", "0.5", "--cost", "0.1", "--verify-cost", "2:1,4:2"): ("verify_cost", "1 row"),
+        ("plan", "--alpha", "0.5", "--cost", "0.1", "--max-gamma", "0"): ("max_gamma",),
+        ("plan", "--trace", "no/such/file", "--cost", "0.1"): ("cannot read", "No such file"),
+        ("plan", "--trace", ".", "--cost", "0.1"): ("cannot read", "directory"),
         ("nonsense",): ("nonsense",)}.items():
         code, out, err = run(*args)
         assert code == 2 and "Traceback" not in err, (args, code, err)
@@ -77,5 +136,6 @@ def test_the_installed_command():
     out = subprocess.run([*command, "--version"], capture_output=True, text=True)
     assert out.returncode == 0 and out.stdout.startswith("specdec-nb 0."), out
     out = subprocess.run([*command, "--help"], capture_output=True, text=True)
-    assert out.returncode == 0 and "report" in out.stdout and "generate" in out.stdout
+    assert out.returncode == 0
+    assert all(name in out.stdout for name in ("report", "generate", "plan"))
 

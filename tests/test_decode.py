@@ -7,12 +7,15 @@ from specdec_nb.decode import *
 import numpy as np
 from scipy.special import gammaincc
 
-from specdec_nb.chance import Sampled, expectation, image, law_distance, law_of
+from specdec_nb.block_rule import block_rule
+from specdec_nb.chance import Sampled, image, law_of
 from specdec_nb.coupling import OneToken
 from specdec_nb.models import TableModel, embedded_pair
 from specdec_nb.rules import (Verdict, autoregressive, greedy_rule, in_turn,
                               sample_match_rule, token_rule)
-from specdec_nb.testing import F, H, law, random_model, refuses
+from specdec_nb.testing import F, law, random_model, refuses
+from specdec_nb.trees import (TreeDrafter, TreeVerdict, branching_shape, naive_tree_rule,
+                              recursive_tree_rule, traversal_rule)
 
 # %% ../nbs/46_decode.ipynb #e32b1b92
 def test_four_metrics_by_their_definitions():
@@ -101,11 +104,37 @@ def test_other_rules_in_the_loop():
     target, draft = random_model(5, 2), random_model(55, 2)
     assert (text_law(target, draft, (0,), 4, gamma=2, rule=sample_match_rule)
             == plain_law(target, (0,), 4))
+    assert (text_law(target, draft, (0,), 4, gamma=2, rule=block_rule)
+            == plain_law(target, (0,), 4))
     greedy = text_law(target, draft, (0,), 4, gamma=2, rule=greedy_rule)
     text = ()
     for _ in range(4): text += (int(np.argmax(target((0, *text)))),)
     assert greedy == {text: 1}
 
+
+# %% ../nbs/46_decode.ipynb #8480febf
+def test_trees_in_the_loop():
+    #| mutant: recursive_tree_rule = follows_the_first_child
+    target, draft = random_model(11, 3), random_model(61, 3)
+    plain = plain_law(target, (0,), 3)
+    for rule, how, shape in [(recursive_tree_rule, "distinct", (2,)),
+                             (traversal_rule, "distinct", (2,)),
+                             (naive_tree_rule, "fixed", (2, 1))]:
+        def program(chance):
+            drafter = TreeDrafter(TableModel(draft, 3), branching_shape(*shape), how)
+            return tuple(generate(TableModel(target, 3), (0,), draft=drafter, rule=rule,
+                                  gamma=2, max_tokens=3, chance=chance))
+        assert law_of(program) == plain
+
+
+# %% ../nbs/46_decode.ipynb #3c210b1c
+def follows_the_first_child(target, tree, chance):
+    "Wrong on purpose: accepts the first child of every node unseen."
+    path, node = (), 0
+    while tree.children(node):
+        node = tree.children(node)[0]
+        path += (node,)
+    return TreeVerdict(path, chance.draw(target[node]), ())
 
 # %% ../nbs/46_decode.ipynb #915e4ebc
 def test_warps_in_the_loop():

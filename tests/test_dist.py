@@ -13,6 +13,7 @@ from specdec_nb.testing import A, C, F, law, refuses, same
 def test_laws_are_checked():
     same(as_law([F(1, 3), F(2, 3)]), np.array([F(1, 3), F(2, 3)]))
     assert as_law([.25, .75]).dtype == np.float64
+    assert {type(x) for x in as_law(np.array([1, 0], dtype=object))} == {F}
     refuses(lambda: as_law([.5, .6]), "law", "sum of 1", "1.1")
     refuses(lambda: as_law([F(1, 3), F(1, 3)]), "sum of 1", "2/3")
     refuses(lambda: as_law([1.5, -.5]), "law", ">= 0", "-0.5")
@@ -30,6 +31,10 @@ def test_laws_are_checked():
     refuses(lambda: as_tokens([3], 3), "0 to 2", "3")
     refuses(lambda: as_tokens([-1], 3), "0 to 2")
     refuses(lambda: as_tokens([1.5], 3), "integer")
+    assert as_count(np.int64(3), "n", 1, 3) == 3
+    for bad in (0, 4, 2.0, "2", None, True):
+        refuses(lambda: as_count(bad, "n", 1, 3), "n:", "from 1 to 3", "got")
+    refuses(lambda: as_count(-1, "gamma"), "gamma", ">= 0", "-1")
 
 
 # %% ../nbs/10_dist.ipynb #4b38682a

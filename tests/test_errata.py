@@ -3,10 +3,12 @@
 # %% ../nbs/95_errata.ipynb #d1e09599
 import numpy as np
 
-from specdec_nb.chance import law_of
+from specdec_nb.block_rule import block_rule
+from specdec_nb.chance import expectation, law_of
 from specdec_nb.coupling import OneToken, acceptance_rate, accept_or_replace
 from specdec_nb.dist import residual, tv
-from specdec_nb.testing import A, B, C, F, law, same
+from specdec_nb.rules import block, token_rule
+from specdec_nb.testing import A, B, C, D, F, constant, law, random_model, same
 
 # %% ../nbs/95_errata.ipynb #d1ebc2e5
 def prints_as(value, text):
@@ -261,6 +263,21 @@ def test_argmax_drafts_and_sample_match():
         assert matches(target, draft) <= max(target)
         same_argmax = target.argmax() == draft.argmax()
         assert (matches(target, one_hot(draft)) == max(target)) == same_argmax
+
+
+# %% ../nbs/95_errata.ipynb #a61b1cc0
+def test_block_verification_claims():
+    def kept(rule, models, gamma):
+        outcomes = law_of(block(rule, *models, gamma))
+        return expectation(outcomes, lambda outcome: outcome[1])
+
+    pair = tuple(map(constant, D))
+    assert kept(token_rule, pair, 1) == kept(block_rule, pair, 1)
+    assert (kept(token_rule, pair, 2), kept(block_rule, pair, 2)) == (F(10, 9), F(11, 9))
+    for seed in range(4):
+        target, draft = random_model(seed, 3), random_model(seed + 50, 3)
+        hot = lambda context: one_hot(draft(context))
+        assert law_of(block(token_rule, target, hot, 2)) == law_of(block(block_rule, target, hot, 2))
 
 
 # %% ../nbs/95_errata.ipynb #90233bc2

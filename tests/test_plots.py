@@ -4,6 +4,7 @@
 from specdec_nb.plots import *
 
 # %% ../nbs/05_plots.ipynb #5b884c89
+from contextlib import contextmanager
 from fractions import Fraction as F
 
 import numpy as np
@@ -12,6 +13,7 @@ from specdec_nb.testing import refuses, same
 
 # %% ../nbs/05_plots.ipynb #58606d20
 def test_heatmap_holds_the_values():
+    #| mutant: heatmap = transposed; heatmap = normalised
     import matplotlib.pyplot as plt
     values = np.array([[F(1, 3), F(0)], [F(1, 2), F(1, 6)], [F(1, 10**9), F(1)]])
     ax = heatmap(values, xlabel="a", ylabel="b", columns="uv")
@@ -39,12 +41,14 @@ def test_heatmap_refuses_bad_input():
 
 # %% ../nbs/05_plots.ipynb #fbc71433
 def test_bars_hold_the_values():
+    #| mutant: grouped_bars = swapped_series
     import matplotlib.pyplot as plt
     series = {"one": [F(1, 2), F(1, 4)], "two": [.1, .2], "three": [0, 1]}
     ax = grouped_bars(series, reference=[F(1, 3), F(2, 3)], labels="ab", ylabel="y")
     for bars, values in zip(ax.containers, series.values(), strict=True):
         same(np.array([bar.get_height() for bar in bars]), np.array(values, float))
-    middles = [[bar.get_x() + bar.get_width()/2 for bar in bars] for bars in ax.containers]
+    middles = [[bar.get_x() + bar.get_width()/2 for bar in bars]
+               for bars in ax.containers]
     assert np.round(middles).T.tolist() == [[0]*3, [1]*3], "bars stand in their group"
     dashes = [path.vertices[:, 1].tolist() for path in ax.collections[0].get_paths()]
     assert dashes == [[1/3, 1/3], [2/3, 2/3]]
@@ -67,8 +71,10 @@ def test_bars_refuse_bad_input():
 
 # %% ../nbs/05_plots.ipynb #82a4c815
 def test_lines_hold_the_values():
+    #| mutant: lines = sorted_lines
     import matplotlib.pyplot as plt
-    x, series = [1, 2, 4], {"up": [F(1), F(2), F(3)], "down": [3, 2, 1], "flat": [2, 2, 2]}
+    x = [1, 2, 4]
+    series = {"up": [F(1), F(2), F(3)], "down": [3, 2, 1], "flat": [2, 2, 2]}
     ax = lines(x, series, xlabel="x", ylabel="y")
     for line, (name, values) in zip(ax.get_lines(), series.items(), strict=True):
         same(line.get_xdata(), np.array(x, float))
@@ -76,8 +82,8 @@ def test_lines_hold_the_values():
         assert line.get_label() == name
     assert [t.get_text() for t in ax.texts] == ["up", "down", "flat"]
     assert [t.xy[1] for t in ax.texts] == [3, 1, 2] and ax.get_legend() is None
-    looks = {(l.get_color(), l.get_linestyle(), l.get_marker()) for l in ax.get_lines()}
-    assert len(looks) == len({m for *_, m in looks}) == 3, "no two lines look alike"
+    for own in ("get_color", "get_linestyle", "get_marker"):
+        assert len({getattr(line, own)() for line in ax.get_lines()}) == 3
     crowded = lines([1, 2], {"a": [0, 1], "b": [0, 1.01], "c": [0, 2]}, log="x")
     names = [text.get_text() for text in crowded.get_legend().get_texts()]
     assert names == ["c", "b", "a"] and not crowded.texts, "in the order of the ends"
@@ -95,6 +101,7 @@ def test_lines_refuse_bad_input():
 
 # %% ../nbs/05_plots.ipynb #5950e135
 def test_stairs_hold_the_values():
+    #| mutant: staircase = late_stairs
     import matplotlib.pyplot as plt
     series = {"a": [F(1), F(1, 2), F(1, 4)], "b": [1, .9, .8]}
     ax = staircase(series, first=1, xlabel="i")
@@ -107,12 +114,54 @@ def test_stairs_hold_the_values():
     plt.close("all")
 
 
+# %% ../nbs/05_plots.ipynb #d5b083b7
+right_heatmap, right_bars, right_lines, right_stairs = heatmap, grouped_bars, lines, staircase
+
+
+def transposed(values, **kwargs):
+    "Wrong on purpose: rows are drawn as columns."
+    return right_heatmap(np.asarray(values).T, **kwargs | {"columns": None})
+
+
+def normalised(values, **kwargs):
+    "Wrong on purpose: divides by the largest entry, a computed result."
+    values = np.asarray(values)
+    return right_heatmap(values/values.max(), **kwargs)
+
+
+def swapped_series(series, **kwargs):
+    "Wrong on purpose: the names stand beside other values."
+    return right_bars(dict(zip(series, reversed(series.values()))), **kwargs)
+
+
+def sorted_lines(x, series, **kwargs):
+    "Wrong on purpose: every line is made to rise."
+    return right_lines(x, {k: np.sort(v) for k, v in series.items()}, **kwargs)
+
+
+def late_stairs(series, **kwargs):
+    "Wrong on purpose: begins at the next whole number."
+    return right_stairs(series, **kwargs | {"first": kwargs.get("first", 0) + 1})
+
+
+@contextmanager
+def keeps_the_style():
+    "Wrong on purpose: sets the style for good."
+    import matplotlib as mpl
+    mpl.rcParams.update(STYLE)
+    yield
+
 # %% ../nbs/05_plots.ipynb #ef0f964b
 def test_look_is_left_behind():
+    #| mutant: look = keeps_the_style
     import matplotlib as mpl
     import matplotlib.pyplot as plt
     before = dict(mpl.rcParams)
-    with look(): assert mpl.rcParams["axes.spines.top"] is False
+    with look():
+        assert mpl.rcParams["axes.spines.top"] is False
+        mpl.rcParams["interactive"] = not before["interactive"]
+    assert mpl.rcParams["interactive"] != before["interactive"], "not ours to restore"
+    mpl.rcParams["interactive"] = before["interactive"]
     left, right = new_axes(2)
     assert heatmap([[1.]], ax=left) is left and lines([1], {"a": [1]}, ax=right) is right
     assert left.figure.get_facecolor()[3] == 0, "transparent"

@@ -42,6 +42,16 @@ def test_distribution_check_sees_a_bias():
     refuses(lambda: distribution_check(TARGET, bad, 0, rng), "n", ">= 1")
 
 
+# %% ../nbs/80_report.ipynb #8d0e8c89
+def non_centrality(r, q):
+    "Non-centrality of the statistic for one draw."
+    return ((r - q)**2/q).sum()
+
+
+def forgets_the_square(r, q):
+    "Wrong on purpose: a first power where there is a square."
+    return ((r - q)**2).sum()
+
 # %% ../nbs/80_report.ipynb #21c9a77d
 def test_what_the_test_sees():
     #| checks: exact lem-detectable
@@ -62,16 +72,6 @@ def test_what_the_test_sees():
     print(f"TV {bias:.4f}, n = {n}: seen in {seen:.1%} of 2000 runs")
     assert abs(seen - .9) < .04
 
-
-# %% ../nbs/80_report.ipynb #8d0e8c89
-def non_centrality(r, q):
-    "Non-centrality of the statistic for one draw."
-    return ((r - q)**2/q).sum()
-
-
-def forgets_the_square(r, q):
-    "Wrong on purpose: a first power where there is a square."
-    return ((r - q)**2).sum()
 
 # %% ../nbs/80_report.ipynb #e500195e
 def resample_from_target(target, draft, chance):
@@ -141,10 +141,10 @@ def test_the_seeds_divergence():
 
 # %% ../nbs/80_report.ipynb #0dec26da
 def test_the_seeds_count():
-    law = law_of(block(token_rule, *map(constant, A), 3))
-    accepted = expectation(law, lambda outcome: outcome[1])
-    emitted = expectation(law, lambda outcome: len(outcome[0]))
-    seeds = expectation(law, lambda outcome: outcome[1] + (outcome[1] == 3))
+    outcomes = law_of(block(token_rule, *map(constant, A), 3))
+    accepted = expectation(outcomes, lambda outcome: outcome[1])
+    emitted = expectation(outcomes, lambda outcome: len(outcome[0]))
+    seeds = expectation(outcomes, lambda outcome: outcome[1] + (outcome[1] == 3))
     print(f"mean accepted {accepted}, the seed's count {seeds}, emitted {emitted}")
     assert emitted == accepted + 1 == expected_tokens(F(7, 10), 3)
     assert accepted < seeds < emitted

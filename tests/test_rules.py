@@ -122,14 +122,14 @@ def test_law_of_the_number_accepted():
                    for x, m in enumerate(shared))
 
     for target, draft in random_pairs(2) + random_pairs(3):
-        law = law_of(block(token_rule, target, draft, 2))
-        assert survival(law, 2) == [minima(target, draft, i) for i in (1, 2)]
-        emitted = expectation(law, lambda outcome: len(outcome[0]))
-        assert emitted == 1 + sum(survival(law, 2))
+        outcomes = law_of(block(token_rule, target, draft, 2))
+        assert survival(outcomes, 2) == [minima(target, draft, i) for i in (1, 2)]
+        emitted = expectation(outcomes, lambda outcome: len(outcome[0]))
+        assert emitted == 1 + sum(survival(outcomes, 2))
 
-    law = law_of(block(token_rule, *map(constant, A), 3))
+    outcomes = law_of(block(token_rule, *map(constant, A), 3))
     alpha = acceptance_rate(*A)
-    assert survival(law, 3) == [alpha, alpha**2, alpha**3]
+    assert survival(outcomes, 3) == [alpha, alpha**2, alpha**3]
 
 
 # %% ../nbs/30_rules.ipynb #78e277dc

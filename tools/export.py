@@ -7,9 +7,10 @@ protocol, that writes tests/test_<module>.py from cells marked `#| test`:
     #| test              copied as it stands: imports, helpers, def test_...
 
 What was generated before is removed first, so a renamed notebook leaves
-nothing behind.
+nothing behind. With --check, exit with an error if that changed any file.
 """
 import re
+import sys
 from pathlib import Path
 from textwrap import indent
 
@@ -56,14 +57,27 @@ def export_tests(notebook: Path, folder: Path, lib_name: str):
     maker.make([*head, *proc.cells])
 
 
+def contents(*folders):
+    """Return what notebooks and Python files hold, by path."""
+    return {path: path.read_bytes() for folder in folders
+            for path in sorted(Path(folder).glob("*.*"))
+            if path.suffix in (".ipynb", ".py") and path.name != "_modidx.py"}
+
+
 def main():
     cfg = get_config()
     tests = cfg.config_path/cfg.tst_path
+    before = contents(cfg.nbs_path, cfg.lib_path, tests)
     for folder in (cfg.lib_path, tests): remove_generated(Path(folder))
     nbdev_clean.__wrapped__()
     nbdev_export.__wrapped__()
     for notebook in nbglob(as_path=True).sorted("name"):
         export_tests(notebook, tests, cfg.lib_name)
+    after = contents(cfg.nbs_path, cfg.lib_path, tests)
+    changed = [path for path in before | after if before.get(path) != after.get(path)]
+    if "--check" in sys.argv[1:] and changed:
+        sys.exit("The export changed these files; look at them and test again:\n"
+                 + "\n".join(f"  {path}" for path in changed))
 
 
 if __name__ == "__main__":
