@@ -64,7 +64,8 @@ def as_rows(
     if wrong.any():
         raise ValueError(f"{name}: expected a sum of 1 within {tolerance:.1e}, "
                          f"got {totals[wrong.argmax()]}")
-    if exact: return np.frompyfunc(Fraction, 1, 1)(rows)
+    if exact:
+        return np.frompyfunc(lambda v: v if isinstance(v, Fraction) else Fraction(v), 1, 1)(rows)
     return rows/totals[:, None] if kind.itemsize < 8 else rows
 
 # %% ../nbs/10_dist.ipynb #fac7a858

@@ -11,6 +11,8 @@ from specdec_nb.testing import A, C, F, law, refuses, same
 
 # %% ../nbs/10_dist.ipynb #0ea8e335
 def test_laws_are_checked():
+    class Kin(F): "A kind of Fraction, such as one whose value is not known."
+    assert {type(v) for v in as_law([Kin(1, 3), Kin(2, 3)])} == {Kin}
     same(as_law([F(1, 3), F(2, 3)]), np.array([F(1, 3), F(2, 3)]))
     assert as_law([.25, .75]).dtype == np.float64
     assert {type(x) for x in as_law(np.array([1, 0], dtype=object))} == {F}
