@@ -39,11 +39,13 @@ LAYERS = {
     "drafters": ("dist models", "numpy"),
     "lookup": ("drafters", "numpy"),
     "decode": ("dist chance rules trees drafters", "numpy"),
-    "reality": ("", "numpy"),
     "theory": ("", "numpy"),
     "estimate": ("dist theory", "numpy"),
     "systems": ("dist theory estimate", "numpy"),
-    "batch": ("dist", "numpy"),
+    "reality": ("", "numpy"),
+    "batch": ("dist", "numpy array_api_compat"),
+    "fast": ("batch coupling", "numpy numba"),
+    "simulate": ("dist coupling", "numpy"),
     "audit": ("dist chance theory", "numpy scipy"),
     "zoo": ("dist chance coupling rules decode audit", "numpy"),
     "adapters": ("audit decode", "numpy torch transformers"),
@@ -52,7 +54,7 @@ LAYERS = {
     "plots": ("", "numpy matplotlib matplotlib_inline"),
     "testing": ("", "numpy"),
 }
-HEAVY = {"matplotlib", "scipy", "torch", "transformers", "tokenizers", "gguf", "llvmlite", "typer"}
+HEAVY = {"matplotlib", "scipy", "torch", "transformers", "tokenizers", "gguf", "llvmlite", "numba", "typer"}
 EAGER = {"cli": {"typer"}}  # what may load when a module is imported
 
 MODULES = sorted(p.stem for p in PACKAGE.glob("[a-z]*.py"))
