@@ -122,7 +122,9 @@ def docstring(app, what, name, obj, options, lines):
     module = sys.modules[".".join(name.split(".")[:2])]
     if what == "module":  # its docstring is the notebook's: link that instead
         page = re.search(r"File to edit: \.\./nbs/(\w+)\.ipynb", inspect.getsource(obj))
-        lines[:] = [f"Explained in :doc:`{page[1]}`."] if page else []
+        lines[:] = []
+        if page and f"nbs/{page[1]}" in app.env.found_docs:
+            lines[:] = [f"Explained in :doc:`{page[1]}`."]
     lines[:] = [link(module, line) for line in lines]
     if what not in ("function", "method", "class"): return
     params, returned = docments(obj)
