@@ -10,11 +10,10 @@ __all__ = ['Level', 'common_prefix', 'Model', 'TableModel', 'MarkovModel', 'disc
 from collections import namedtuple
 from copy import copy
 from functools import cache
-import operator
 
 import numpy as np
 
-from .dist import as_law, as_rows, as_tokens
+from .dist import as_count, as_law, as_rows, as_tokens
 
 # %% ../nbs/40_models.ipynb #e97e1ec6
 def common_prefix(
@@ -34,16 +33,6 @@ def _unpacked(tokens):
     "Bytes are token ids too: let them pass as a tuple of ints."
     return tuple(tokens) if isinstance(tokens, (bytes, bytearray)) else tokens
 
-
-def _whole(value, name, least, most):
-    "Check that a value is a whole number from `least` to `most`."
-    try: number = operator.index(value)
-    except TypeError: number = least - 1
-    if not least <= number <= most:
-        raise ValueError(f"{name}: expected a whole number from {least} to {most}, "
-                         f"got {value!r}")
-    return number
-
 # %% ../nbs/40_models.ipynb #8fb0a942
 class Model:
     """A language model that returns laws and holds the tokens it has read.
@@ -62,7 +51,7 @@ class Model:
         self,
         vocab_size, # token ids run from 0 to vocab_size - 1
     ):
-        self.vocab_size = _whole(vocab_size, "vocab_size", 1, 2**31)
+        self.vocab_size = as_count(vocab_size, "vocab_size", 1, 2**31)
         self.tokens = ()  # held: what the cache stands for
         self.n_calls = self.n_tokens = 0  # passes, and tokens read in them
 
@@ -117,7 +106,7 @@ class Model:
         ValueError
             If n is not a whole number, is negative, or is more than are held.
         """
-        n = _whole(n, "n", 0, len(self))
+        n = as_count(n, "n", 0, len(self))
         if n == len(self): return
         self._keep(n)
         self.tokens = self.tokens[:n]
@@ -145,7 +134,7 @@ class Model:
         context = _unpacked(context)
         if not isinstance(context, tuple):
             context = as_tokens(context, self.vocab_size, "context")
-        after = _whole(n_rows, "n_rows", 1, len(context) + 1)
+        after = as_count(n_rows, "n_rows", 1, len(context) + 1)
         first = []
         if after > len(context):  # the law after the empty prefix as well
             first, after = as_rows([self._law(())], "law", 1, self.vocab_size), after - 1
@@ -271,7 +260,7 @@ class NGramModel(Model):
         order, # longest string counted, 1 to 8; it sees order - 1 bytes back
     ):
         super().__init__(256)
-        self.order = _whole(order, "order", 1, 8)
+        self.order = as_count(order, "order", 1, 8)
         if not isinstance(text, (bytes, bytearray)) or len(text) < self.order:
             raise ValueError(f"text: expected at least {self.order} bytes, "
                              f"got {text!r:.50}")
@@ -360,5 +349,5 @@ def embedded_pair(
     ValueError
         If an order is not a whole number from 1 to 8.
     """
-    return tuple(copy(_embedded(_whole(order, name, 1, 8))) for order, name in
+    return tuple(copy(_embedded(as_count(order, name, 1, 8))) for order, name in
                  [(target_order, "target_order"), (draft_order, "draft_order")])
