@@ -129,6 +129,7 @@ class Step:
     draft: tuple | None = None # Row that each was drawn from
     coins: tuple | None = None # uniforms of the tests
     draw: float | None = None # uniform behind the last token
+    hint: tuple | None = None # Row for each place: what the drafter may have overrated
 
     @property
     def n_accepted(self):
@@ -460,10 +461,10 @@ class Tally:
 
     def _places(self, step):
         n = len(step.emitted) if step.drafted is None else len(step.drafted) + 1
-        quarter = None
+        quarter, hints = None, step.hint or step.draft or ()
         for i in range(n):
             if i < len(step.emitted):
-                like = step.draft[i] if step.draft is not None and i < len(step.draft) else None
+                like = hints[i] if i < len(hints) else None
                 point = self._point(step.target[i], step.emitted[i], like)
                 if point is None:
                     self._fault("support", step, f"emitted token {step.emitted[i]} at place {i} "
