@@ -47,7 +47,7 @@ LAYERS = {
     "fast": ("batch coupling", "numpy numba"),
     "simulate": ("dist coupling", "numpy"),
     "audit": ("dist chance theory", "numpy scipy"),
-    "zoo": ("dist chance coupling rules decode audit", "numpy"),
+    "zoo": ("dist chance coupling rules block_rule multidraft shared evidence audit", "numpy scipy"),
     "adapters": ("audit decode", "numpy torch transformers"),
     "report": (ANY, "numpy scipy matplotlib"),
     "cli": (ANY, "numpy typer rich"),
