@@ -99,6 +99,29 @@ class Bug:
         return self.exhibit.tv
 
     @property
+    def sampler(self):
+        """Return the bug as a step to audit, or None if it is not one of a rule."""
+        if self.rule is None: return None
+        def sampler(target, draft, tokens, rng):
+            n_accepted, token = self.rule(target, draft, tokens, Sampled(rng))
+            return [*np.asarray(tokens[:n_accepted]).tolist(), token]
+        sampler.__name__ = f"{self.id} {self.name}"
+        return sampler
+
+    def engine(
+        self,
+        gamma=2, # drafted tokens a block
+    ): # generate(target, draft, prompt, max_tokens, stop, seed) -> tokens
+        """Make an engine that has the bug; it may remember past requests."""
+        request = self.start()
+        def generate(target, draft, prompt, max_tokens, stop, seed):
+            chance = Sampled(np.random.default_rng(seed))
+            loop = self.loop(request())
+            return loop(target, draft, tuple(prompt), gamma, max_tokens, stop, chance)
+        generate.__name__ = f"{self.id} {self.name}"
+        return generate
+
+    @property
     def reported(self):
         """Tell whether somebody met it, or we made it up."""
         return self.reference != PLANTED
@@ -154,31 +177,44 @@ class OneUniform:
     ):
         self.chance, self.low, self.high = chance, Fraction(0), Fraction(1)
 
-    def _ask(self, steps):
-        "Return the piece between two steps that the number lies in."
-        if self.high - self.low < 1e-12: # floats: the number is known
-            return sum(s <= self.low for s in steps[:-1])
-        cuts = np.array([min(max(s, self.low), self.high) for s in steps[:-1]]
-                        + [self.high])
-        pieces = np.diff(cuts, prepend=self.low)/(self.high - self.low)
-        i = self.chance.draw(pieces)
-        if i: self.low = cuts[i - 1]
-        self.high = cuts[i]
-        return i
-
     def coin(
         self,
         prob, # probability in [0, 1]
     ): # True if the number is below it
         """Compare the number with a probability."""
-        return not self._ask([prob, 1])
+        if self.known: return self.low < prob
+        cut = min(max(prob, self.low), self.high)
+        below = self.chance.coin((cut - self.low)/(self.high - self.low))
+        if below: self.high = cut
+        else: self.low = cut
+        return below
+
+    @property
+    def known(self):
+        """Tell whether there is nothing left to learn, in floating point."""
+        return self.high - self.low < 1e-12
+
+    def given(
+        self,
+        law, # a law, shape (V,)
+    ): # law of the token that the number picks, as far as it is known
+        """Return the law of a draw by the inverse of the cumulative sum."""
+        if self.known: return np.eye(len(law))[inverse_cdf(law, float(self.low))]
+        ends = np.cumsum(law)
+        ends[-1] = 1
+        inside = np.minimum(np.maximum(ends, self.low), self.high)
+        return np.diff(inside, prepend=self.low)/(self.high - self.low)
 
     def draw(
         self,
         law, # a law, shape (V,)
-    ): # the token whose step of the cumulative sum holds the number
-        """Take a token by the inverse of the cumulative sum."""
-        return self._ask(list(np.cumsum(law)))
+    ): # the token that the number picks
+        """Draw a token by the inverse of the cumulative sum."""
+        token = self.chance.draw(self.given(law))
+        ends = np.cumsum(law)
+        self.high = min(self.high, ends[token])
+        if token: self.low = max(self.low, ends[token - 1])
+        return token
 
 # %% ../nbs/72_zoo.ipynb #0687830b
 def ratio(q, p, x):
@@ -364,7 +400,7 @@ def replaced_from_target(target, draft, tokens, chance):
 def match_then_redraw(target, draft, tokens, chance):
     "Let the target draw; if it is not the drafted token, let it draw again."
     def test(q, p, x, chance):
-        if chance.draw(q) == x: return OneToken(x, True)
+        if chance.coin(q[x]): return OneToken(x, True) # the target's draw is x
         return OneToken(chance.draw(q), False)
     return token_by_token(test)(target, draft, tokens, chance)
 
@@ -383,12 +419,12 @@ def sharpened_residual(target, draft, tokens, chance):
 
 def zero_over_zero(target, draft, tokens, chance):
     "Divide the residual by its sum, whatever that is; take NaN for a law."
-    def test(q, p, x, chance):
-        if chance.coin(ratio(q, p, x)): return OneToken(x, True)
+    for i, (q, p, x) in enumerate(zip(target, draft, tokens)):
+        if chance.coin(ratio(q, p, x)): continue
         excess = _excess(q, p)
-        if excess.any(): return OneToken(chance.draw(_norm(excess)), False)
-        return OneToken(int(np.argmax(excess.astype(float)/np.float64("nan"))), False)
-    return token_by_token(test)(target, draft, tokens, chance)
+        if not excess.any(): return Verdict(i, int(np.argmax(np.full(len(q), np.nan))))
+        return Verdict(i, chance.draw(_norm(excess)))
+    return Verdict(len(tokens), chance.draw(target[len(tokens)]))
 
 
 def epsilon_residual(target, draft, tokens, chance, epsilon=Fraction(1, 10**9)):
@@ -417,11 +453,11 @@ hang("Z11", "sharpened residual", "replacement",
 def _almost_equal(make):
     half, below = Fraction(1, 2), Fraction(float(np.nextafter(np.float32(.5), np.float32(0))))
     q, p = (np.array([Fraction(0), x, half]) for x in (below, half))
-    def test(chance):
+    def first(chance):
         x = chance.draw(p)
-        if chance.coin(ratio(q, p, x)): return x
-        return int(np.argmax(_excess(q, p).astype(float)/np.float64("nan")))
-    return Exhibit("float32 $q=(0,1/2-2^{-25},1/2)$, $p=(0,1/2,1/2)$", law_of(test),
+        n, token = zero_over_zero([q, p], [p], [x], chance)
+        return x if n else token
+    return Exhibit("float32 $q=(0,1/2-2^{-25},1/2)$, $p=(0,1/2,1/2)$", law_of(first),
                    {1: half, 2: half})
 
 
@@ -457,7 +493,7 @@ def uniform_used_twice(target, draft, tokens, chance):
     def test(q, p, x, chance):
         u = OneUniform(chance)
         if u.coin(ratio(q, p, x)): return OneToken(x, True)
-        return OneToken(u.draw(replacement_law(q, p)), False)
+        return OneToken(chance.draw(u.given(replacement_law(q, p))), False)
     return token_by_token(test)(target, draft, tokens, chance)
 
 
@@ -762,25 +798,25 @@ def index_too_small(target, draft, tokens, chance):
 def flag_over_products(target, draft, tokens, chance):
     "Keep the longest prefix whose product of ratios is above a product of uniforms."
     target, draft, tokens = check_block(target, draft, tokens)
-    chances = np.cumprod([ratio(q, p, x) for q, p, x in zip(target, draft, tokens)])
+    chances = np.cumprod([float(ratio(q, p, x)) for q, p, x in zip(target, draft, tokens)])
     if hasattr(chance, "rng"):
-        passed = np.cumprod(chance.rng.random(len(tokens))) <= chances.astype(float)
+        passed = np.cumprod(chance.rng.random(len(tokens))) < chances
         n = max([0, *(np.flatnonzero(passed) + 1).tolist()])
-    else: n = chance.draw(_flag_law(chances))
+    else: n = _last_flag(chances, chance)
     if n == len(tokens): return Verdict(n, chance.draw(target[n]))
     return Verdict(n, chance.draw(replacement_law(target[n], draft[n])))
 
 
-def _flag_law(chances):
-    "Law of the last i with u_1...u_i <= chances[i], for up to two uniforms."
-    a, *rest = map(float, chances)
-    if not rest: return np.array([1 - a, a])
-    if len(rest) > 1: raise ValueError("tokens: expected at most 2 for the exact law, "
-                                       f"got {len(chances)}")
-    b = rest[0]
+def _last_flag(chances, chance):
+    "The last i with u_1...u_i < chances[i], by its law: for up to two uniforms."
+    if len(chances) > 2: raise ValueError("tokens: expected at most 2 for the exact law, "
+                                          f"got {len(chances)}")
+    a, b = chances[0], chances[-1]
+    if len(chances) == 1: return int(chance.coin(a))
     both = b*(1 - log(b)) if b else 0
+    if chance.coin(both): return 2
     one = a - b - (b*log(a/b) if b else 0)
-    return np.array([1 - one - both, one, both])
+    return int(chance.coin(min(1, one/(1 - both)) if one else 0))
 
 # %% ../nbs/72_zoo.ipynb #e230148f
 #| code-fold: true
