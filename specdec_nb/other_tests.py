@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['OTHER_TESTS', 'OtherTest', 'random_laws', 'shrinks', 'generous_chi_square', 'in_order', 'similar_divergence',
-           'kolmogorov_smirnov', 'within_deviation_bound', 'Late', 'CoinsOnly', 'tokens_law']
+           'kolmogorov_smirnov', 'within_deviation_bound', 'tokens_law']
 
 # %% ../nbs/73_other_tests.ipynb #b9594d96
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from math import log
 
 import numpy as np
 
-from .chance import law_of
 from .dist import as_laws, softmax
+from .zoo import emitted_law
 
 # %% ../nbs/73_other_tests.ipynb #6defee0f
 @dataclass(frozen=True)
@@ -105,17 +105,6 @@ OTHER_TESTS = {t.name: t for t in (
               random_laws(32), within_deviation_bound))}
 
 # %% ../nbs/73_other_tests.ipynb #068e3c4a
-class Late:
-    """A token that has not been drawn: its law."""
-    def __init__(self, law): self.law = law
-
-
-class CoinsOnly:
-    """Follow coins, and put off draws."""
-    def __init__(self, chance): self.coin = chance.coin
-    def draw(self, law): return Late(law)
-
-
 def tokens_law(
     rule, # rule(target, draft, tokens, chance) -> Verdict; draws come last
     target, # law to emit, the same at each place, shape (V,)
@@ -136,10 +125,6 @@ def tokens_law(
     blocks = [(x,) for x in held] if gamma == 1 else [(x, y) for x in held for y in held]
     for tokens in blocks:
         mass = np.prod([draft[x] for x in tokens])
-        verdicts = law_of(lambda chance: rule(*rows, tokens, CoinsOnly(chance)))
-        for (n, token), prob in verdicts.items():
-            for x in tokens[:n]: total[x] += mass*prob
-            if n == gamma: continue
-            if isinstance(token, Late): total += mass*float(prob)*token.law.astype(float)
-            else: total[token] += mass*prob
+        for out, prob in emitted_law(rule, *rows, tokens).items():
+            for x in out[:gamma]: total[x] += mass*prob
     return total/total.sum()

@@ -49,7 +49,7 @@ LAYERS = {
     "evidence": ("dist", "numpy scipy"),
     "audit": ("dist chance evidence", "numpy scipy"),
     "zoo": ("dist chance coupling rules block_rule multidraft shared evidence audit", "numpy"),
-    "other_tests": ("dist chance", "numpy scipy"),
+    "other_tests": ("dist zoo", "numpy scipy"),
     "adapters": ("audit decode", "numpy torch transformers"),
     "report": (ANY, "numpy scipy matplotlib"),
     "cli": (ANY, "numpy typer rich"),

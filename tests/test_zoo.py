@@ -6,6 +6,7 @@ from specdec_nb.zoo import *
 # %% ../nbs/72_zoo.ipynb #64212615
 import numpy as np
 
+from specdec_nb.audit import battery, sampler
 from specdec_nb.chance import Sampled, image, law_distance, law_of
 from specdec_nb.coupling import OneToken
 from specdec_nb.rules import autoregressive, token_rule
@@ -129,4 +130,48 @@ def test_own_draw_is_replaced_from_target():
                 == text_law(lambda: BUGS["Z08"].step, *pair, 1, 1))
     got = shown_on("B")(lambda: step_of(own_draw))
     assert got.tv == F(4, 25)
+
+
+# %% ../nbs/72_zoo.ipynb #f8f8616a
+def test_tables_have_the_law_of_the_rule():
+    case = next(c for c in battery(0) if c.name == "C twice")
+    for id in ("Z08", "Z15", "Z29"):
+        rule, got = BUGS[id].rule, {}
+        for tokens, mass in case.drafted():
+            rows = [case.target(tokens[:i]) for i in range(3)], [case.draft(tokens[:i]) for i in range(2)]
+            exact = law_of(lambda chance: rule(*rows, tokens, chance))
+            for out, prob in emitted_law(rule, *rows, tokens).items():
+                assert prob == exact[len(out) - 1, out[-1]]
+    rng = np.random.default_rng(0)
+    quick = Tabulated(always_accepts)
+    assert all(quick(*case.rows((3, 3)), rng)[:2] == (3, 3) for _ in range(20))
+
+
+# %% ../nbs/72_zoo.ipynb #310535f1
+def test_diagnosis_names_the_bug():
+    cases = [c for c in battery(0) if c.name in WITNESSES]
+    for id in ("Z03", "Z08", "Z14", "Z15", "Z29"):
+        failed = sampler(Tabulated(BUGS[id].rule), cases=cases, n=3000)
+        suspects = diagnose(failed)
+        assert suspects and suspects[0].bug.id == id and suspects[0].share > .99, id
+
+
+    def first_token_always(target, draft, tokens, rng):
+        "A fault that is not in the zoo."
+        return [int(np.argmax(target[0]))]
+
+    assert diagnose(sampler(first_token_always, cases=cases, n=3000)) == []
+    right = sampler(Tabulated(token_rule), cases=cases, n=1000)
+    refuses(lambda: diagnose(right), "failed")
+
+
+# %% ../nbs/72_zoo.ipynb #73e0cf97
+def test_battery_sees_the_rules_that_are_wrong():
+    cases = battery(0)[:13]
+    unseen = {"Z12": "needs a bit", "Z13": "needs a wide vocabulary", "Z42": "needs a wide vocabulary"}
+    for id, bug in BUGS.items():
+        if bug.rule is None or id == "Z35": continue
+        audit = sampler(Tabulated(bug.rule), cases=cases, n=2000)
+        print(id, audit.verdict, audit.seconds)
+        assert audit.biased == (id not in unseen), id
 
