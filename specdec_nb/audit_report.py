@@ -280,11 +280,11 @@ def _diagnosis(found):
     if not found: return ("<h3>Diagnosis</h3><p>None of the bugs of the zoo fits the counts. "
                           "Look at the cells that differ most.</p>")
     items = "".join(
-        f"<li><strong>{escape(bug.id)}, {escape(bug.name)}</strong> "
-        f"({_number(float(odds), '.3g')}). {escape(bug.what)} "
-        f'<span class="dim">Met in: {escape(bug.reference)}.</span>' for bug, odds in found)
-    return ("<h3>Diagnosis</h3><p>Known bugs that fit the counts best, the likeliest first, "
-            f"with their odds against the other bugs of the zoo.</p><ol>{items}</ol>")
+        f"<li><strong>{escape(s.bug.id)}, {escape(s.bug.name)}</strong> "
+        f"({s.share:.1%}). {escape(s.bug.what)} "
+        f'<span class="dim">Met in: {escape(s.bug.reference)}.</span>' for s in found[:5])
+    return ("<h3>Diagnosis</h3><p>Known bugs that fit the counts, the likeliest first. The share "
+            f"is the posterior probability among the bugs of the zoo.</p><ol>{items}</ol>")
 
 
 def _section(audit, found, name):
@@ -321,7 +321,7 @@ failure. A pass speaks of the inputs that were tried.</p></section>"""
 
 def page(
     audits, # an Audit, or a list of them
-    diagnoses=None, # for each audit: list of (bug, odds), [] if none fits, None if not asked
+    diagnoses=None, # for each audit: list of zoo.Suspect; [] if none fits; None: not asked
     title="Is it lossless?", # heading of the page
 ): # a whole HTML page
     """Write audits as one self-contained HTML page.
