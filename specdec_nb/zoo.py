@@ -21,7 +21,7 @@ __all__ = ['ROOMS', 'BUGS', 'PLANTED', 'INPUTS', 'TOP_2', 'WITNESSES', 'Exhibit'
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from math import log
 
 import numpy as np
@@ -1107,7 +1107,8 @@ def emitted_law(
     tokens, # drafted tokens, shape (gamma,)
 ): # dict from emitted tokens to probability
     """Return the law of what a rule emits for one drafted block."""
-    verdicts = law_of(lambda chance: rule(target, draft, tokens, CoinsOnly(chance)))
+    verdicts = law_of(lambda chance: rule(np.array(target), np.array(draft), tokens,
+                                          CoinsOnly(chance)))
     out = {}
     for (n, token), prob in verdicts.items():
         kept = tuple(tokens[:n])
@@ -1165,11 +1166,14 @@ class Suspect:
         return f"{self.bug.id} {self.bug.name}: {self.share:.1%} of the odds"
 
 
+@lru_cache(maxsize=4)
+def _witnesses(seed): return {c.name: c for c in battery(seed) if c.name in WITNESSES}
+
+
 @lru_cache(maxsize=1000)
 def _witness_law(id, seed, name):
     "Law of a bug on a case of the battery, with the impossible as a last cell."
-    case = next(c for c in battery(seed) if c.name == name)
-    return case_law(BUGS[id].rule, case)
+    return case_law(BUGS[id].rule, _witnesses(seed)[name])
 
 
 def case_law(
@@ -1177,15 +1181,26 @@ def case_law(
     case, # a small Case of the audit
 ): # law of its cells and, last, of anything impossible
     """Return the law of the completed block of a rule on a case."""
-    emitted = {}
-    for tokens, mass in case.drafted():
-        target = np.array([case.target(tokens[:i]) for i in range(case.gamma + 1)], float)
-        draft = np.array([case.draft(tokens[:i]) for i in range(case.gamma)], float)
+    @cache
+    def row(side, text): return np.asarray(getattr(case, side)(text), float)
+    emitted, drafted = {}, [((), 1.)]
+    for _ in range(case.gamma):
+        drafted = [((*text, x), mass*p) for text, mass in drafted
+                   for x, p in enumerate(row("draft", text).tolist()) if p]
+    for tokens, mass in drafted:
+        target, draft = ([row(side, tokens[:i]) for i in range(n)] for side, n in
+                         (("target", case.gamma + 1), ("draft", case.gamma)))
         for out, prob in emitted_law(rule, target, draft, tokens).items():
-            emitted[out] = emitted.get(out, 0) + float(mass)*prob
-    law = case.completed_law(emitted).astype(float)
-    outside = 1 - law.sum()
-    return np.array([*law, outside if outside > 1e-9 else 0])/max(1, law.sum())
+            emitted[out] = emitted.get(out, 0) + mass*prob
+    law = []
+    for text in case.outcomes:
+        total, rest = 0., 1.
+        for i in range(len(text), 0, -1): # the target has written what is behind i
+            total += emitted.get(text[:i], 0)*rest
+            rest *= row("target", text[:i - 1])[text[i - 1]]
+        law.append(total)
+    outside = 1 - sum(law)
+    return np.array([*law, outside if outside > 1e-9 else 0])/max(1, sum(law))
 
 
 def diagnose(
