@@ -18,7 +18,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -75,7 +74,7 @@ def _print_audit(audit, console, found=None):
     "Print checks, verdict and diagnosis."
     show = lambda x, form: "" if x is None else format(x, form)  # noqa: E731
     table = Table("input", "check", "n", "log10 e", "p-value", "bias >=", "seen from", "",
-                  box=box.SIMPLE_HEAD, pad_edge=False)
+                  box=None, padding=(0, 1, 0, 0))
     for column in table.columns[2:7]: column.justify = "right"
     for column in table.columns[1:]: column.no_wrap = True
     fine = [c for c in audit.checks if c.kind == "support" and c.passed and not c.note]
@@ -93,8 +92,9 @@ def _print_audit(audit, console, found=None):
     if audit.checks: console.print(table)
     for c in audit.failures:
         if c.note: console.print(Text(f"{c.case}, {c.kind}: {c.note}"), soft_wrap=True)
-    if found: console.print("Known bugs that fit the counts, the likeliest first:")
-    for s in (found or [])[:3]:
+    likely = [s for s in found or [] if s.share > .001][:3]
+    if likely: console.print("Known bugs that fit the counts, the likeliest first:")
+    for s in likely:
         console.print(Text(f"  {s.bug.id} {s.bug.name} ({s.share:.1%}): {s.bug.what}"),
                       soft_wrap=True)
     if found == []: console.print("None of the bugs of the zoo fits.")
@@ -195,7 +195,7 @@ DEMO_CASES = ("A", "C", "C twice", "D twice", "H", "4 tokens, 2 drafts")
 
 @audit_app.command()
 def demo(
-    n: int = typer.Option(6_000, "--n", help="Blocks for each input."),
+    n: int = typer.Option(4_000, "--n", help="Blocks for each input."),
     seed: int = SEED, as_json: bool = JSON, html: Path = HTML,
 ):
     """Audit a right rule and three known bugs, in under a minute.

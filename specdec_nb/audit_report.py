@@ -282,7 +282,7 @@ def _diagnosis(found):
     items = "".join(
         f"<li><strong>{escape(s.bug.id)}, {escape(s.bug.name)}</strong> "
         f"({s.share:.1%}). {escape(s.bug.what)} "
-        f'<span class="dim">Met in: {escape(s.bug.reference)}.</span>' for s in found[:5])
+        f'<span class="dim">Met in: {escape(s.bug.reference)}.</span>' for s in [s for s in found if s.share > .001 or s is found[0]][:5])
     return ("<h3>Diagnosis</h3><p>Known bugs that fit the counts, the likeliest first. The share "
             f"is the posterior probability among the bugs of the zoo.</p><ol>{items}</ol>")
 

@@ -12,9 +12,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-from specdec_nb.audit import Audit, Check
 from specdec_nb.cli import main
-from specdec_nb.testing import refuses
 
 # %% ../nbs/83_audit_cli.ipynb #376fd363
 @contextmanager
@@ -61,7 +59,7 @@ def test_the_exit_code_is_the_verdict():
     with folder_with(mine_a=MINE):
         code, out, err = run("mine_a:step", "--n", "60", "--alpha", "0.01")
         assert code == 0 and "no bias found" in out and "with probability 0.9" in out, (out, err)
-        code, out, err = run("mine_a.py:biased", "--n", "1500", "--json", "--html", "r.html")
+        code, out, err = run("mine_a.py:biased", "--n", "400", "--json", "--html", "r.html")
         result = json.loads(out)
         assert code == 1 == result["exit_code"] and result["verdict"] == "BIASED"
         assert "BIASED" in Path("r.html").read_text(encoding="utf-8")
@@ -98,18 +96,19 @@ def test_mistakes_end_with_one_line():
 # %% ../nbs/83_audit_cli.ipynb #d27ead32
 def test_a_run_can_go_on_and_be_spread():
     with folder_with(mine_c=MINE):
-        options = ("mine_c:step", "--n", "1200", "--json", "--seed", "3")
+        options = ("mine_c:step", "--n", "300", "--json", "--seed", "3")
         first = json.loads(run(*options, "--resume", "counts.json")[1])
         again = json.loads(run(*options, "--resume", "counts.json", "--workers", "2")[1])
         for key in ("checks", "verdict", "seed"): assert first[key] == again[key]
         assert again["seconds"] < first["seconds"] + 60
-        code, out, err = run("mine_c:step", "--n", "1200", "--seed", "4", "--resume", "counts.json")
+        code, out, err = run("mine_c:step", "--n", "300", "--seed", "4", "--resume", "counts.json")
         assert code == 2 and "resume" in err
 
 
 # %% ../nbs/83_audit_cli.ipynb #e0cee9d3
 def test_the_demonstration():
-    code, out, err = run("demo", "--n", "3000", "--json")
+    code, out, err = run("demo", "--n", "1500", "--json")
     results = json.loads(out)
     assert code == 0 and [r["exit_code"] for r in results] == [0, 1, 1, 1], out
+    assert [r["diagnosis"] and r["diagnosis"][0]["id"] for r in results] == [None, *DEMO]
 
