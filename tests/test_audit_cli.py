@@ -51,6 +51,12 @@ MINE = "\n".join((
     "    q = target[-1].astype(float)",
     "    return out + [int(rng.choice(len(q), p=q/q.sum()))]",
     "def biased(*args): return step(*args, wrong=True)",
+    "def generate(target, draft, prompt, max_tokens, stop, seed):",
+    "    rng, text = np.random.default_rng(seed), []",
+    "    while len(text) < max_tokens and (not text or text[-1] not in stop):",
+    "        law = np.array(target((*prompt, *text)), float)",
+    "        text.append(int(rng.choice(len(law), p=law/law.sum())))",
+    "    return text",
     "def broken(*args): raise RuntimeError('out of memory')",
     "table = {}", ""))
 
@@ -67,6 +73,8 @@ def test_the_exit_code_is_the_verdict():
         code, out, err = run("mine_a:broken", "--n", "10")
         assert code == 2 and "could not be audited" in out and "out of memory" in out
         assert "Traceback" not in out + err
+        code, out, err = run("engine", "mine_a:generate", "--n", "30")
+        assert code == 0 and "no bias found" in out, (code, out, err)
 
 
 # %% ../nbs/83_audit_cli.ipynb #0de6afa4
@@ -99,8 +107,9 @@ def test_a_run_can_go_on_and_be_spread():
         options = ("mine_c:step", "--n", "300", "--json", "--seed", "3")
         first = json.loads(run(*options, "--resume", "counts.json")[1])
         again = json.loads(run(*options, "--resume", "counts.json", "--workers", "2")[1])
-        for key in ("checks", "verdict", "seed"): assert first[key] == again[key]
-        assert again["seconds"] < first["seconds"] + 60
+        assert len(first["checks"]) > 50 and first["verdict"] == again["verdict"]
+        for one, two in zip(first["checks"], again["checks"]):
+            assert one | {"path": ()} == two | {"path": ()}
         code, out, err = run("mine_c:step", "--n", "300", "--seed", "4", "--resume", "counts.json")
         assert code == 2 and "resume" in err
 
