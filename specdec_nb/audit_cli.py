@@ -39,7 +39,8 @@ def load(
     """
     where, colon, name = path.rpartition(":")
     if not colon or not where or not name:
-        raise ValueError(f"subject: expected module:function or file.py:function, got {path!r}")
+        raise ValueError("subject: expected module:function or file.py:function, "
+                         f"got {path!r}")
     folder, module = Path.cwd(), where
     if where.endswith(".py"):
         file = Path(where)
@@ -99,8 +100,8 @@ def _print_audit(audit, console, found=None):
         console.print(Text(f"  {s.bug.id} {s.bug.name} ({s.share:.1%}): {s.bug.what}"),
                       soft_wrap=True)
     if found == []: console.print("None of the bugs of the zoo fits.")
-    console.print(Text(audit.verdict, ("bold green", "bold red", "bold yellow")[audit.exit_code]),
-                  soft_wrap=True)
+    style = ("bold green", "bold red", "bold yellow")[audit.exit_code]
+    console.print(Text(audit.verdict, style), soft_wrap=True)
     console.print(Text(f"A right subject is called biased with probability at most "
                        f"{audit.alpha:g}. {audit.seconds:.1f} s, seed {audit.seed}."),
                   soft_wrap=True)
@@ -130,8 +131,9 @@ def _progress(what):
     "Show a bar on a terminal; yield a function of (done, in all)."
     console = Console(stderr=True)
     if not console.is_terminal: yield None; return
-    with Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f}%"),
-                  TimeRemainingColumn(), console=console, transient=True) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(),
+               TextColumn("{task.percentage:.0f}%"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total=None: bar.update(task, completed=done, total=total)
 
@@ -168,8 +170,8 @@ def _sampler(
     n: int = typer.Option(20_000, "--n", help="Blocks for each input."),
     rule: str = typer.Option(None, help="What it claims to be, token or block: tests "
                                         "the number of accepted tokens too."),
-    uniforms: bool = typer.Option(False, help="It takes gamma+1 uniforms in place of a "
-                                              "generator: small inputs become exact."),
+    uniforms: bool = typer.Option(False, "--uniforms", help=(
+        "It takes gamma+1 uniforms in place of a generator: small inputs become exact.")),
     batch: int = typer.Option(0, help="It takes arrays with so many blocks in front."),
     workers: int = typer.Option(1, help="Processes; the counts stay the same."),
     resume: Path = typer.Option(None, help="Keep the counts in this file; go on from it."),

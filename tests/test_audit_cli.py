@@ -11,6 +11,7 @@ import tempfile
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 from specdec_nb.cli import main
 
@@ -32,7 +33,9 @@ def folder_with(**files):
 def run(*args):
     "Run the command line in this process: (exit code, stdout, stderr)."
     out, err, code = StringIO(), StringIO(), 0
-    with redirect_stdout(out), redirect_stderr(err):
+    with (redirect_stdout(out), redirect_stderr(err), patch.dict(os.environ),
+          patch("rich.console._is_jupyter", return_value=False)):
+        os.environ.pop("FORCE_COLOR", None)  # in a notebook, print as into a file
         try: main(["audit", *args])
         except SystemExit as stop: code = stop.code or 0
     return code, out.getvalue(), err.getvalue()
@@ -75,6 +78,8 @@ def test_the_exit_code_is_the_verdict():
         assert "Traceback" not in out + err
         code, out, err = run("engine", "mine_a:generate", "--n", "30")
         assert code == 0 and "no bias found" in out, (code, out, err)
+        code, out, err = run("server", "--url", "http://127.0.0.1:9", "--retries", "0")
+        assert code == 2 and "could not be audited" in out and "127.0.0.1:9" in out
 
 
 # %% ../nbs/83_audit_cli.ipynb #0de6afa4
@@ -93,7 +98,8 @@ def test_mistakes_end_with_one_line():
             ("mine_b:step", "--workers", "0"): ("workers", ">= 1"),
             ("mine_b:step", "--batch", "-1"): ("batch", ">= 0"),
             ("server", "--url", "nowhere"): ("url", "http://"),
-            ("trace", "none.jsonl"): ("none.jsonl",)}.items():
+            ("trace", "none.jsonl"): ("none.jsonl",),
+            ("trace", "bad.py"): ("line 1",)}.items():
             code, out, err = run(*args)
             assert code == 2 and "Traceback" not in err, (args, code, out, err)
             for word in words: assert word in err, (args, word, err)
