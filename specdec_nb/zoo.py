@@ -14,8 +14,8 @@ __all__ = ['ROOMS', 'BUGS', 'PLANTED', 'INPUTS', 'TOP_2', 'WITNESSES', 'Exhibit'
            'uncapped_last_coin', 'stops_at_first_failure', 'unscaled_residual', 'index_too_small', 'flag_over_products',
            'rows_one_late', 'writes_into_the_row', 'keeps_rows', 'loses_a_token', 'keeps_what_was_rejected',
            'only_looks_at_the_end', 'padded_vocabulary', 'single_precision', 'float32_draws', 'sticky', 'whole_blocks',
-           'counts_all_flags', 'counts_the_bonus', 'Late', 'CoinsOnly', 'emitted_law', 'Tabulated', 'Suspect',
-           'case_law', 'diagnose']
+           'counts_all_flags', 'counts_the_bonus', 'Late', 'CoinsOnly', 'verdict_law', 'emitted_law', 'Tabulated',
+           'Suspect', 'case_law', 'diagnose']
 
 # %% ../nbs/72_zoo.ipynb #0dd9c5a0
 from bisect import bisect_right
@@ -1127,6 +1127,17 @@ class CoinsOnly:
         return Late(law)
 
 
+def verdict_law(
+    rule, # rule(target, draft, tokens, chance) -> Verdict; draws come last
+    target, # laws to emit from, shape (gamma+1, V)
+    draft, # laws drafted from, shape (gamma, V)
+    tokens, # drafted tokens, shape (gamma,)
+): # dict from (n_accepted, token or Late) to probability
+    """Return the law of a verdict, the last draw put off."""
+    return law_of(lambda chance: tuple(rule(np.array(target), np.array(draft), tokens,
+                                            CoinsOnly(chance))))
+
+
 def emitted_law(
     rule, # rule(target, draft, tokens, chance) -> Verdict; draws come last
     target, # laws to emit from, shape (gamma+1, V)
@@ -1134,10 +1145,8 @@ def emitted_law(
     tokens, # drafted tokens, shape (gamma,)
 ): # dict from emitted tokens to probability
     """Return the law of what a rule emits for one drafted block."""
-    verdicts = law_of(lambda chance: rule(np.array(target), np.array(draft), tokens,
-                                          CoinsOnly(chance)))
     out = {}
-    for (n, token), prob in verdicts.items():
+    for (n, token), prob in verdict_law(rule, target, draft, tokens).items():
         kept = tuple(tokens[:n])
         pairs = (enumerate(token.law.tolist()) if isinstance(token, Late) else [(token, 1)])
         for x, share in pairs:
