@@ -14,8 +14,8 @@ __all__ = ['ROOMS', 'BUGS', 'PLANTED', 'INPUTS', 'TOP_2', 'WITNESSES', 'Exhibit'
            'uncapped_last_coin', 'stops_at_first_failure', 'unscaled_residual', 'index_too_small', 'flag_over_products',
            'rows_one_late', 'writes_into_the_row', 'keeps_rows', 'loses_a_token', 'keeps_what_was_rejected',
            'only_looks_at_the_end', 'padded_vocabulary', 'single_precision', 'float32_draws', 'sticky', 'whole_blocks',
-           'counts_all_flags', 'counts_the_bonus', 'Late', 'CoinsOnly', 'emitted_law', 'Tabulated', 'Suspect',
-           'case_law', 'diagnose']
+           'counts_all_flags', 'counts_the_bonus', 'Late', 'CoinsOnly', 'verdict_law', 'emitted_law', 'Tabulated',
+           'Suspect', 'case_law', 'diagnose']
 
 # %% ../nbs/72_zoo.ipynb #0dd9c5a0
 from bisect import bisect_right
@@ -83,8 +83,10 @@ class Bug:
     step: object = None # one block, if the bug remembers nothing
     rule: object = None # rule(target, draft, tokens, chance) -> Verdict, if it is one
     start: object = None # makes an engine: function () -> function () -> step
+    batch: object = None # several requests at once, if the bug is there
     loop: object = None # loop(step) -> the loop around it
     read: bool = False # True if we read the code, not a report of it
+    in_battery: bool = True # False if the audit's default inputs do not show it
 
     @cached_property
     def exhibit(self):
@@ -124,6 +126,25 @@ class Bug:
         generate.__name__ = f"{self.id} {self.name}"
         return generate
 
+    def many(
+        self,
+        gamma=2, # drafted tokens a block
+    ): # many(target, draft, prompts, max_tokens, stop, seeds) -> texts, or None
+        """Make the engine that serves requests together, if that is the bug."""
+        if self.batch is None: return None
+        def many(target, draft, prompts, max_tokens, stop, seeds):
+            chance = Sampled(np.random.default_rng(seeds))
+            texts = [()]*len(prompts)
+            def ended(text): return len(text) == max_tokens or bool(text) and text[-1] in stop
+            while (left := [i for i, text in enumerate(texts) if not ended(text)]):
+                contexts = [tuple(prompts[i]) + texts[i] for i in left]
+                for i, (tokens, _) in zip(left, self.batch(target, draft, gamma, contexts,
+                                                           chance)):
+                    for x in tokens:
+                        if not ended(texts[i]): texts[i] += (x,)
+            return texts
+        return many
+
     @property
     def reported(self):
         """Tell whether somebody met it, or we made it up."""
@@ -134,10 +155,11 @@ class Bug:
         words = (f"gives {_short(shown.law, shown)} where {_short(shown.right, shown)} is due, "
                  if len({*shown.law, *shown.right}) <= 8 else "")
         draws = f"{shown.draws:,} draws show it" if shown.draws < 1e9 else "no draws show it"
+        limit = "" if self.in_battery else " (not with the audit's default inputs)"
         met = self.reference + ("" if self.read or not self.reported else " (second-hand)")
         return (f"**{self.id}, {self.name}.** {self.what} *Why it looks right:* {self.why}\n\n"
                 f"> On {shown.input}: {words}total variation **{_number(shown.tv)}**; {draws}. "
-                f"Seen by: {', '.join(self.seen_by)}. Met in: {met}.\n")
+                f"Seen by: {', '.join(self.seen_by)}{limit}. Met in: {met}.\n")
 
 
 class Room:
@@ -303,13 +325,13 @@ def _row(law): return ", ".join(map(str, law))
 
 
 def hang(id, name, room, show, why, seen_by, reference, *, rule=None, step=None,
-         start=None, loop=loop_of, read=False):
+         start=None, loop=loop_of, batch=None, read=False, in_battery=True):
     "Put a bug on show; it is a rule, or a step, or starts steps that remember."
-    what = (rule or step or start).__doc__
+    what = (rule or batch or step or start).__doc__
     if rule: step = step_of(rule)
     if start is None: start = lambda: lambda: step # noqa: E731
     BUGS[id] = Bug(id, name, room, what, why, tuple(seen_by.split(", ")), reference, show,
-                   step, rule, start, loop, read)
+                   step, rule, start, batch, loop, read, in_battery)
 
 # %% ../nbs/72_zoo.ipynb #36b0b159
 def argmax_draft(target, draft, gamma, context, chance):
@@ -466,7 +488,8 @@ def _almost_equal(make):
 
 hang("Z12", "zero over zero", "replacement", _almost_equal,
      "If q = p nothing is rejected, so nobody divides by zero. In float32, q = p but for a bit.",
-     "support", "jaymody#5, ScaleLLM PR#202", rule=zero_over_zero)
+     "support", "jaymody#5, ScaleLLM PR#202", rule=zero_over_zero,
+     in_battery=False)
 
 
 def _wide_residual(make, size=151_936, mass=Fraction(1, 1000)):
@@ -479,7 +502,8 @@ def _wide_residual(make, size=151_936, mass=Fraction(1, 1000)):
 
 hang("Z13", "a billionth for safety", "replacement", _wide_residual,
      "It avoids 0/0, and 1e-9 is nothing. There are 151,936 of them.",
-     "support", "naive-speculate 0.1.0", rule=epsilon_residual, read=True)
+     "support", "naive-speculate 0.1.0", rule=epsilon_residual, read=True,
+     in_battery=False)
 
 # %% ../nbs/72_zoo.ipynb #32b33749
 def one_uniform_a_block(target, draft, tokens, chance):
@@ -522,17 +546,16 @@ def noise_once_a_prompt():
     return request
 
 
-def one_uniform_for_two(target, draft, gamma, context, chance):
+def one_uniform_for_two(target, draft, gamma, contexts, chance):
     "Verify the requests of a batch with the same uniform numbers."
-    us = [OneUniform(chance) for _ in range(gamma)]
+    shared, out = [OneUniform(chance) for _ in range(gamma)], []
     def test(q, p, x, chance):
         if next(fresh).coin(ratio(q, p, x)): return OneToken(x, True)
         return OneToken(chance.draw(replacement_law(q, p)), False)
-    out = []
-    for _ in range(2):
-        fresh = iter(us)
+    for context in contexts:
+        fresh = iter(shared)
         out.append(step_of(token_by_token(test))(target, draft, gamma, context, chance))
-    return tuple(out)
+    return out
 
 # %% ../nbs/72_zoo.ipynb #3995dd6f
 #| code-fold: true
@@ -552,8 +575,8 @@ hang("Z17", "the noise of the prompt", "shared randomness", shown_on("E", 1, 2, 
 
 
 def _two_requests(make):
-    pairs = law_of(lambda chance: tuple(
-        r[0][0] for r in make()(*map(_constant, INPUTS["E"]), 1, (), chance)))
+    pairs = law_of(lambda chance: tuple(tokens[0] for tokens, _ in one_uniform_for_two(
+        *map(_constant, INPUTS["E"]), 1, [(), ()], chance)))
     single = law_of(lambda chance: chance.draw(INPUTS["E"][0]))
     return Exhibit("Example E twice, first token of each request", pairs,
                    {(x, y): single[x]*single[y] for x in single for y in single})
@@ -561,7 +584,7 @@ def _two_requests(make):
 
 hang("Z18", "two requests, one uniform", "shared randomness", _two_requests,
      "Each request alone is right, exactly.",
-     "state", "TRT-LLM#19487", step=one_uniform_for_two)
+     "two requests", "TRT-LLM#19487", step=step_of(token_rule), batch=one_uniform_for_two)
 
 # %% ../nbs/72_zoo.ipynb #4aab9fa7
 def flattened(q): return (q + _law(*[1]*len(q)))/2
@@ -877,7 +900,9 @@ def keeps_rows():
     "Make an engine that computes the row of a text once, for all requests."
     rows = {}
     def step(target, draft, gamma, context, chance):
-        def kept(text): return rows.setdefault(text, np.array(target(text)))
+        def kept(text):
+            row = target(text)
+            return rows.setdefault((text, tuple(row)), np.array(row))
         return step_of(writes_into_the_row)(kept, draft, gamma, context, chance)
     return lambda: step
 
@@ -961,7 +986,7 @@ def _two_prompts(make):
 
 hang("Z35", "written into the row", "loop", _two_prompts,
      "The row is not needed any more.",
-     "state", "vllm-ascend PR#2881", rule=writes_into_the_row, start=keeps_rows)
+     "state, joint law", "vllm-ascend PR#2881", rule=writes_into_the_row, start=keeps_rows)
 
 
 def sticky(text):
@@ -982,7 +1007,8 @@ def _second_count(make):
 
 hang("Z38", "one token short", "loop", _second_count,
      "The text is right. It only takes longer, and the longer the text the longer.",
-     "counts, state", "vllm PR#9730, mlxcel#994, #1002", start=loses_a_token)
+     "counts, state", "vllm PR#9730, mlxcel#994, #1002", start=loses_a_token,
+     in_battery=False)
 
 
 def _stale(make):
@@ -1029,7 +1055,7 @@ def _last_of_many(make, size=151_936):
 
 hang("Z42", "the end of the sum", "loop", _last_of_many,
      "A cumulative sum of a law ends at 1.",
-     "support", "pytorch#48841, #50034, #4858, #192577", rule=float32_draws)
+     "support", "pytorch#48841, #50034, #4858, #192577", rule=float32_draws, in_battery=False)
 
 # %% ../nbs/72_zoo.ipynb #589d5331
 def counts_all_flags(target, draft, gamma, context, chance):
@@ -1066,11 +1092,12 @@ def _counted(make):
 
 hang("Z36", "flags past the rejection", "count", _counted,
      "Summing flags is one call. Those after the first rejection mean nothing.",
-     "counts", "vllm PR#2658, HF PR#28508", step=counts_all_flags)
+     "counts", "vllm PR#2658, HF PR#28508", step=counts_all_flags,
+     in_battery=False)
 hang("Z37", "a rate above one", "count", _counted,
      "Emitted over drafted: tokens over tokens.",
      "counts", "SGLang PR#11572, #13212, llama.cpp#14048, TRT-LLM PR#14724",
-     step=counts_the_bonus)
+     step=counts_the_bonus, in_battery=False)
 
 # %% ../nbs/72_zoo.ipynb #7382fe31
 class Late:
@@ -1100,6 +1127,17 @@ class CoinsOnly:
         return Late(law)
 
 
+def verdict_law(
+    rule, # rule(target, draft, tokens, chance) -> Verdict; draws come last
+    target, # laws to emit from, shape (gamma+1, V)
+    draft, # laws drafted from, shape (gamma, V)
+    tokens, # drafted tokens, shape (gamma,)
+): # dict from (n_accepted, token or Late) to probability
+    """Return the law of a verdict, the last draw put off."""
+    return law_of(lambda chance: tuple(rule(np.array(target), np.array(draft), tokens,
+                                            CoinsOnly(chance))))
+
+
 def emitted_law(
     rule, # rule(target, draft, tokens, chance) -> Verdict; draws come last
     target, # laws to emit from, shape (gamma+1, V)
@@ -1107,10 +1145,8 @@ def emitted_law(
     tokens, # drafted tokens, shape (gamma,)
 ): # dict from emitted tokens to probability
     """Return the law of what a rule emits for one drafted block."""
-    verdicts = law_of(lambda chance: rule(np.array(target), np.array(draft), tokens,
-                                          CoinsOnly(chance)))
     out = {}
-    for (n, token), prob in verdicts.items():
+    for (n, token), prob in verdict_law(rule, target, draft, tokens).items():
         kept = tuple(tokens[:n])
         pairs = (enumerate(token.law.tolist()) if isinstance(token, Late) else [(token, 1)])
         for x, share in pairs:
