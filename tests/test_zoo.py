@@ -9,8 +9,13 @@ import numpy as np
 from specdec_nb.audit import battery, sampler
 from specdec_nb.chance import Sampled, image, law_distance, law_of
 from specdec_nb.coupling import OneToken
+from specdec_nb.plots import new_axes
 from specdec_nb.rules import autoregressive, token_rule
 from specdec_nb.testing import F, H, constant, law, random_model, refuses
+
+# %% ../nbs/72_zoo.ipynb #8ed03af2
+from specdec_nb.zoo import (always_accepts, epsilon_residual, ratio, shown_on,
+                            step_of, text_law, token_by_token)
 
 # %% ../nbs/72_zoo.ipynb #dcba8a79
 def ordered(law):
