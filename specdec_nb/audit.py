@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['MANY', 'ROUNDING', 'StateModel', 'Case', 'battery', 'CouldNot', 'Tally', 'Check', 'Audit', 'as_sampler', 'grid_size',
-           'grid_law', 'sampler', 'Aborted', 'Recorded', 'drafted_tokens', 'engine_battery', 'engine', 'samples',
-           'two_sample', 'Mismatch', 'mismatches', 'greedy']
+           'grid_law', 'progress_bar', 'sampler', 'Aborted', 'Recorded', 'drafted_tokens', 'engine_battery', 'engine',
+           'samples', 'two_sample', 'Mismatch', 'mismatches', 'greedy']
 
 # %% ../nbs/70_audit.ipynb #00266fb7
 import json
@@ -457,7 +457,7 @@ def _emissions(fn, case, drafted, source, batch, uniforms, tally):
                 tally.changed = 1
         memo = case._kept("rows", dict)
         for tokens, rows in list(memo.items()):
-            del memo[tokens]
+            memo.pop(tokens, None)
             if not _same_arrays(rows, case.rows(tokens)): tally.changed = 1
     if tally.changed and not tally.example:
         tally.example = f"{case.name}: an input was changed in place"
@@ -533,6 +533,9 @@ def _view_log_e(counts, law, views):
     return _mean_log([log_e_value(c, q/q.sum()) for c, q in seen])
 
 # %% ../nbs/70_audit.ipynb #9b3479ce
+def _frozen(value): return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
 @dataclass(frozen=True)
 class Check:
     """One question of an audit and its answer."""
@@ -548,6 +551,7 @@ class Check:
     note: str = ""
     observed: tuple | None = None # counts by cell
     expected: tuple | None = None # law of the cells
+    path: tuple = () # (n, log_e) at each look so far
 
 
 @dataclass(frozen=True)
@@ -623,7 +627,7 @@ class Audit:
         out = asdict(self)
         for check in out["checks"]:
             if check["log_e"] == inf: check["log_e"] = "inf"
-            if check["log_e"] == -inf: check["log_e"] = "-inf"
+            check["path"] = [p for p in check["path"] if p[1] < inf]
         return out | {"checks": list(out["checks"]), "version": 1}
 
     @classmethod
@@ -643,24 +647,29 @@ class Audit:
             fields = {k: v for k, v in data.items() if k not in ("version", "checks")}
             checks = []
             for c in data["checks"]:
-                c = {k: tuple(v) if isinstance(v, list) else v for k, v in c.items()}
-                if isinstance(c["log_e"], str): c["log_e"] = float(c["log_e"])
-                checks.append(Check(**c))
+                if isinstance(c["log_e"], str): c = c | {"log_e": float(c["log_e"])}
+                checks.append(Check(**{k: _frozen(v) for k, v in c.items()}))
             return cls(checks=tuple(checks), **fields)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"data: expected a stored audit, got {error!r}") from None
 
     def __str__(self):
-        head = (f"{'case':<20} {'check':<10} {'n':>7} {'log10 e':>8} {'p-value':>8} "
-                f"{'bias >=':>8} {'seen from':>9}")
-        lines = [f"audit of {self.subject}", head]
+        lines = [f"audit of {self.subject}",
+                 f"{'case':<20} {'check':<12} {'n':>7} {'log10 e':>8} {'p-value':>8} "
+                 f"{'bias >=':>8} {'seen from':>9}"]
+        silent = [c for c in self.checks if c.kind == "support" and c.passed]
+        if silent:
+            lines.append(f"{'all but what follows':<20} {'support':<12} "
+                         f"{sum(c.n for c in silent):>7}")
         for c in self.checks:
-            show = lambda x, form: "-" if x is None else format(x, form)  # noqa: E731
+            if c in silent: continue
             e = None if c.log_e is None else c.log_e/log(10)
-            lines.append(f"{c.case:<20.20} {c.kind:<10} {c.n:>7} {show(e, '8.1f'):>8} "
-                         f"{show(c.p_value, '8.2g'):>8} {show(c.tv, '8.4f'):>8} "
-                         f"{show(c.detectable_tv, '9.4f'):>9}"
-                         + ("" if c.passed else "  FAILED") + (f"  {c.note}" if c.note else ""))
+            numbers = ((e, "8.1f"), (c.p_value, "8.2g"), (c.tv, "8.4f"), (c.detectable_tv, "9.4f"))
+            lines.append(" ".join((
+                f"{c.case:<20.20} {c.kind:<12} {c.n:>7}",
+                *("-".rjust(int(form[0])) if x is None else format(x, form)
+                  for x, form in numbers),
+                *filter(None, ("" if c.passed else "FAILED", c.note)))))
         lines.append(f"{self.verdict} (probability of a false alarm at most {self.alpha:g}; "
                      f"{self.seconds:.1f} s)")
         return "\n".join(lines)
@@ -856,6 +865,19 @@ def _exact_checks(fn, case, rule, uniforms, batch, seed, limit):
                                     detectable_tv=0., note=f"all of a grid of 1/{size}: bias {tv}"))
     return checks
 
+# %% ../nbs/70_audit.ipynb #e3af327a
+def progress_bar(
+    done, # pieces done
+    total, # pieces in all
+    width=40, # characters
+):
+    """Show on the error stream how far an audit is: pass it as `progress`."""
+    import sys
+    full = width*done//total
+    end = "\n" if done == total else ""
+    print(f"\r[{'#'*full}{' '*(width - full)}] {done}/{total}", end=end, file=sys.stderr,
+          flush=True)
+
 # %% ../nbs/70_audit.ipynb #49f89c87
 def sampler(
     fn, # fn(target, draft, tokens, rng or uniforms) -> emitted tokens
@@ -900,10 +922,10 @@ def sampler(
 
 
 def _drive(head, start, pieces, executor, resume, progress, certain, job_of, checks_of):
-    "Do the pieces in four rounds, look after each, stop when a fault is shown."
-    looks = sorted({tuple(max(1, ceil(f*p)) for p in pieces) for f in (.1, .25, .5, 1.)})
+    "Do the pieces in ten rounds, look after each, stop when a bias is shown."
+    looks = sorted({tuple(max(1, ceil(f*p/10)) for p in pieces) for f in range(1, 11)})
     store, submit = _Store(resume, head, len(pieces)), (executor or _Inline()).submit
-    checks, could_not = [], None
+    checks, could_not, paths = [], None, {}
     make = lambda **more: Audit(  # noqa: E731
         head["subject"], head["alpha"], head["seed"], tuple(checks),
         time.monotonic() - start, could_not, **more)
@@ -920,8 +942,14 @@ def _drive(head, start, pieces, executor, resume, progress, certain, job_of, che
                 store.add(job, future.result())
                 if progress: progress(len(store.done), sum(pieces))
             store.save()
-            checks = first + [c for i, t in enumerate(store.tallies) for c in checks_of(i, t)]
-            if look != looks[-1] and make().faulty: return make(stopped_early=True)
+            checks = first[:]
+            for c in (c for i, t in enumerate(store.tallies) for c in checks_of(i, t)):
+                if c.log_e is not None:
+                    path = paths.setdefault((c.case, c.kind), [])
+                    if not path or path[-1][0] < c.n: path.append((c.n, c.log_e))
+                    c = replace(c, path=tuple(path))
+                checks.append(c)
+            if look != looks[-1] and make().biased: return make(stopped_early=True)
     except CouldNot as error: could_not = str(error)
     return make()
 
