@@ -351,7 +351,7 @@ hang("Z01", "argmax as a sample", "draft",
      "draft law, joint law", "HF#32867, jaymody#3, ml-recurrent-drafter#6", step=argmax_draft)
 hang("Z02", "the wrong temperature", "draft", shown_on("A"),
      "Any draft law is allowed, so one may cool the draft. Then p is the cooled law.",
-     "draft law, joint law", "DeepSpec#31", step=cold_draft)
+     "draft law, joint law", "DeepSpec#31, HF#47932", step=cold_draft)
 hang("Z32", "a choice that has seen the draft", "draft", shown_on("E"),
      "A doubtful draft is not worth a verification, and the target's own draw is right.",
      "joint law", "D-cut, appendix B", step=keeps_confident_drafts)
@@ -550,7 +550,7 @@ def one_uniform_for_two(target, draft, gamma, contexts, chance):
 #| code-fold: true
 hang("Z14", "one uniform for the block", "shared randomness",
      shown_on("E", 2, 2), "Every single test is a fair coin.",
-     "joint law, counts", "feifeibear (when a seed is given), vllm#6038, #9441",
+     "joint law, counts", "feifeibear (when a seed is given)",
      rule=one_uniform_a_block, read=True)
 hang("Z15", "the uniform used twice", "shared randomness", shown_on("C"),
      "A uniform number is a uniform number. After a rejection it is not.",
