@@ -9,8 +9,13 @@ import numpy as np
 from specdec_nb.audit import battery, sampler
 from specdec_nb.chance import Sampled, image, law_distance, law_of
 from specdec_nb.coupling import OneToken
+from specdec_nb.plots import new_axes
 from specdec_nb.rules import autoregressive, token_rule
 from specdec_nb.testing import F, H, constant, law, random_model, refuses
+
+# %% ../nbs/72_zoo.ipynb #8ed03af2
+from specdec_nb.zoo import (always_accepts, epsilon_residual, ratio, shown_on,
+                            step_of, text_law, token_by_token)
 
 # %% ../nbs/72_zoo.ipynb #dcba8a79
 def ordered(law):
@@ -150,7 +155,7 @@ def test_tables_have_the_law_of_the_rule():
 # %% ../nbs/72_zoo.ipynb #310535f1
 def test_diagnosis_names_the_bug():
     cases = [c for c in battery(0) if c.name in WITNESSES]
-    for id in ("Z03", "Z08", "Z14", "Z15", "Z29"):
+    for id in ("Z08", "Z14", "Z29"):
         failed = sampler(Tabulated(BUGS[id].rule), cases=cases, n=3000)
         suspects = diagnose(failed)
         assert suspects and suspects[0].bug.id == id and suspects[0].share > .99, id
