@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import __version__
+import specdec_nb
 from .audit import Audit, battery
 from .evidence import log_e_path, merge, pool
 
@@ -344,7 +344,7 @@ def page(
 <html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>{STYLE}</style></head><body><main><h1>{escape(title)}</h1>
-<p class="dim">Audit by specdec-nb {__version__}. The question: does the text that comes out have
+<p class="dim">Audit by specdec-nb {specdec_nb.__version__}. The question: does the text that comes out have
 exactly the target's law?</p>
 {body}
 {READ}</main></body></html>

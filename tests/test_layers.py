@@ -54,11 +54,11 @@ LAYERS = {
     "zoo": ("dist chance coupling rules block_rule multidraft shared evidence audit", "numpy"),
     "other_tests": ("dist zoo", "numpy scipy"),
     "adapters": ("audit decode", "numpy torch transformers"),
-    "audit_report": ("audit evidence plots", "numpy matplotlib"),
     "audit_cli": (ANY, "typer rich"),
     "report": (ANY, "numpy scipy matplotlib"),
     "cli": (ANY, "numpy typer rich"),
     "plots": ("", "numpy matplotlib matplotlib_inline"),
+    "audit_report": ("audit evidence plots", "numpy matplotlib"),
     "testing": ("", "numpy"),
 }
 HEAVY = {"matplotlib", "scipy", "torch", "transformers", "tokenizers", "gguf", "llvmlite", "numba", "typer"}
