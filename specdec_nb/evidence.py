@@ -6,7 +6,7 @@
 __all__ = ['CONCENTRATIONS', 'TESTS', 'GoodnessOfFit', 'pool', 'merge', 'pearson', 'deviance', 'monte_carlo_p', 'chi_square',
            'g_test', 'compositions', 'multinomial_prob', 'exact_p', 'e_value', 'log_e_value', 'EProcess', 'log_e_path',
            'TwoSample', 'log_e_two_sample', 'two_sample', 'noncentrality_needed', 'samples_needed', 'detectable_tv',
-           'tv_lower_bound', 'holm', 'benjamini_hochberg']
+           'tv_lower_bound', 'log_mean_e', 'named_failures', 'holm', 'benjamini_hochberg']
 
 # %% ../nbs/66_evidence.ipynb #a71ffb58
 import math
@@ -18,7 +18,7 @@ import numpy as np
 
 from .dist import as_count, as_law, is_exact
 
-# %% ../nbs/66_evidence.ipynb #e4abca91
+# %% ../nbs/66_evidence.ipynb #2c83f9e6
 def _as_counts(values, size, name="counts"):
     "Check whole numbers >= 0 with `size` of them on the last axis."
     try: counts = np.asarray(values)
@@ -26,10 +26,20 @@ def _as_counts(values, size, name="counts"):
     if counts.dtype == object or counts.dtype.kind == "f":
         try: whole = counts.astype(np.int64)
         except (TypeError, ValueError, OverflowError): whole = None
-        counts = whole if whole is not None and (whole == counts).all() else np.array([""])
-    if counts.dtype.kind not in "iu" or counts.shape[-1:] != (size,) or (counts < 0).any():
+        fine = whole is not None and (whole == counts).all()
+        counts = whole if fine else np.array("")
+    if (counts.dtype.kind not in "iu" or counts.shape[-1:] != (size,)
+            or (counts < 0).any()):
         raise ValueError(f"{name}: expected {size} whole numbers >= 0, got {values!r}")
     return counts.astype(np.int64)
+
+
+def _flat_counts(values, size, name="counts"):
+    "The same for one row of counts."
+    counts = _as_counts(values, size, name)
+    if counts.ndim != 1:
+        raise ValueError(f"{name}: expected shape ({size},), got {counts.shape}")
+    return counts
 
 
 def _as_level(value, name="level"):
@@ -45,7 +55,7 @@ def _seen(counts):
         raise ValueError("counts: expected at least one observation, got none")
     return n
 
-# %% ../nbs/66_evidence.ipynb #c407ae32
+# %% ../nbs/66_evidence.ipynb #3ca4de72
 @dataclass(frozen=True)
 class GoodnessOfFit:
     """What a test of counts against a law found."""
@@ -96,13 +106,14 @@ def merge(
     """
     values, cells = np.asarray(values), np.asarray(cells)
     if values.shape[-1:] != cells.shape:
-        raise ValueError(f"values: expected {cells.shape} numbers, got shape {values.shape}")
+        raise ValueError(f"values: expected {cells.shape} numbers, "
+                         f"got shape {values.shape}")
     out = np.zeros((*values.shape[:-1], cells.max() + 1), values.dtype)
     for x, cell in enumerate(cells):
         if cell >= 0: out[..., cell] += values[..., x]
     return out
 
-# %% ../nbs/66_evidence.ipynb #b85c34fa
+# %% ../nbs/66_evidence.ipynb #650be20b
 def pearson(
     counts, # shape (..., V)
     law, # probabilities, all positive, shape (V,)
@@ -134,7 +145,8 @@ def monte_carlo_p(
     """
     simulated = np.asarray(simulated)
     if simulated.ndim != 1 or not len(simulated):
-        raise ValueError(f"simulated: expected a flat list, got shape {simulated.shape}")
+        raise ValueError(f"simulated: expected a flat list, "
+                         f"got shape {simulated.shape}")
     return (1 + int((simulated >= observed*(1 - 1e-12)).sum()))/(1 + len(simulated))
 
 
@@ -149,8 +161,7 @@ def _simulated(statistic, law, n, rng, n_simulated):
 def _fit(statistic, counts, law, at_least, rng, n_simulated):
     from scipy.special import chdtrc
     law = as_law(law).astype(float)
-    counts = _as_counts(counts, len(law))
-    if counts.ndim != 1: raise ValueError(f"counts: expected {len(law)}, got {counts.shape}")
+    counts = _flat_counts(counts, len(law))
     n, cells = _seen(counts), pool(law, int(counts.sum()), 0 if rng else at_least)
     k = int(cells.max()) + 1
     if counts[law == 0].any(): return GoodnessOfFit(math.inf, k - 1, 0., n, k)
@@ -160,10 +171,11 @@ def _fit(statistic, counts, law, at_least, rng, n_simulated):
     elif rng is None: p = float(chdtrc(k - 1, value))
     else:
         n_simulated = as_count(n_simulated, "n_simulated", 1)
-        p = monte_carlo_p(value, _simulated(statistic, law/law.sum(), n, rng, n_simulated))
+        p = monte_carlo_p(value, _simulated(statistic, law/law.sum(), n, rng,
+                                            n_simulated))
     return GoodnessOfFit(value, k - 1, p, n, k)
 
-
+# %% ../nbs/66_evidence.ipynb #7fce684b
 def chi_square(
     counts, # how often each outcome was seen, shape (V,)
     law, # the law under the null hypothesis, shape (V,)
@@ -204,7 +216,7 @@ def g_test(
     """
     return _fit(deviance, counts, law, at_least, rng, n_simulated)
 
-# %% ../nbs/66_evidence.ipynb #602308bc
+# %% ../nbs/66_evidence.ipynb #a9db54e2
 def compositions(
     n, # what the parts add up to
     parts, # how many parts
@@ -239,7 +251,7 @@ def exact_p(
         As `chi_square`, and if there are more than `max_outcomes` samples.
     """
     law = as_law(law)
-    counts = _as_counts(counts, len(law))
+    counts = _flat_counts(counts, len(law))
     n, held = _seen(counts), law > 0
     if counts[~held].any(): return Fraction(0) if is_exact(law) else 0.
     counts, law = counts[held], law[held]
@@ -253,8 +265,8 @@ def exact_p(
     return sum(multinomial_prob(c, law.tolist()) for c in compositions(n, len(law))
                if statistic(np.array(c, dtype=kind), probs) >= limit)
 
-# %% ../nbs/66_evidence.ipynb #e66532d1
-CONCENTRATIONS = tuple(10**k for k in range(1, 7))
+# %% ../nbs/66_evidence.ipynb #3fc13b40
+CONCENTRATIONS = tuple(10**k for k in range(1, 8))
 
 
 def _priors(law, kappa):
@@ -288,17 +300,18 @@ def e_value(
     """
     law = as_law(law)
     if not is_exact(law): return float(np.exp(log_e_value(counts, law, kappa)))
-    counts = _as_counts(counts, len(law))
-    if counts.ndim != 1: raise ValueError(f"counts: expected {len(law)}, got {counts.shape}")
+    counts = _flat_counts(counts, len(law))
     if counts[law == 0].any(): return math.inf
     rising = lambda x, n: math.prod((x + i for i in range(n)), start=Fraction(1))
-    priors = _priors(law, kappa)
-    return sum(
-        math.prod(rising(k, n)/q**n for k, n, q in zip(prior.tolist(), counts.tolist(), law) if q)
-        / rising(sum(k for k, q in zip(prior.tolist(), law) if q), int(counts.sum()))
-        for prior in priors)/len(priors)
+    priors, bets, n = _priors(law, kappa), 0, int(counts.sum())
+    for prior in priors:
+        cells = [(k, c, q) for k, c, q
+                 in zip(prior.tolist(), counts.tolist(), law) if q]
+        bets += (math.prod(rising(k, c)/q**c for k, c, q in cells)
+                 / rising(sum(k for k, *_ in cells), n))
+    return bets/len(priors)
 
-
+# %% ../nbs/66_evidence.ipynb #39171750
 def log_e_value(
     counts, # how often each outcome was seen, shape (..., V)
     law, # the law under the null hypothesis, shape (V,)
@@ -323,7 +336,7 @@ def log_e_value(
     out = np.where(impossible, np.inf, logsumexp(bets, axis=0) - math.log(len(bets)))
     return out if out.ndim else float(out)
 
-
+# %% ../nbs/66_evidence.ipynb #55064eee
 class EProcess:
     """Evidence against a law that may be read at any time.
 
@@ -352,10 +365,7 @@ class EProcess:
         counts, # how often each outcome was seen, shape (V,)
     ): # the process itself
         """Take many more observations, in any order."""
-        counts = _as_counts(counts, len(self.law))
-        if counts.ndim != 1:
-            raise ValueError(f"counts: expected {len(self.law)}, got {counts.shape}")
-        self.counts += counts
+        self.counts += _flat_counts(counts, len(self.law))
         return self
 
     @property
@@ -395,13 +405,14 @@ def log_e_path(
     starts = np.searchsorted(xs[order], xs)
     before = np.empty(len(xs), dtype=int)  # how often each was seen before
     before[order] = np.arange(len(xs)) - starts[order]
-    with np.errstate(divide="ignore"):
-        bets = [np.cumsum(np.log((k[xs] + before)/(k.sum() + np.arange(len(xs))))
-                          - np.log(law[xs])) if (law[xs] > 0).all() else
-                np.where(np.cumsum(law[xs] == 0) > 0, np.inf, 0) for k in _priors(law, kappa)]
+    odds, possible, bets = np.full(len(xs), np.inf), law[xs] > 0, []
+    for k in _priors(law, kappa):
+        total = k[law > 0].sum() + np.arange(len(xs))
+        bet = np.divide(k[xs] + before, total*law[xs], out=odds.copy(), where=possible)
+        bets.append(np.cumsum(np.log(bet)))
     return logsumexp(bets, axis=0) - math.log(len(bets))
 
-# %% ../nbs/66_evidence.ipynb #9ba7b770
+# %% ../nbs/66_evidence.ipynb #5e083e7f
 @dataclass(frozen=True)
 class TwoSample:
     """What the comparison of two samples found."""
@@ -451,11 +462,11 @@ def log_e_two_sample(
 
 def _pair(a, b):
     "Check two vectors of counts."
-    a = _as_counts(a, np.shape(a)[-1] if np.ndim(a) else 0, "a")
-    b = _as_counts(b, a.shape[-1], "b")
-    if a.ndim != 1 or b.ndim != 1: raise ValueError(f"a, b: expected flat counts, got {a.shape}")
+    a = _flat_counts(a, len(a) if np.ndim(a) else 0, "a")
+    b = _flat_counts(b, len(a), "b")
     for name, counts in (("a", a), ("b", b)):
-        if not counts.sum(): raise ValueError(f"{name}: expected at least one observation")
+        if not counts.sum():
+            raise ValueError(f"{name}: expected at least one observation, got none")
     return a, b
 
 
@@ -485,13 +496,14 @@ def two_sample(
     return TwoSample(value, df, float(chdtrc(df, value)) if df else 1.,
                      log_e_two_sample(a, b), n, m, len(a))
 
-# %% ../nbs/66_evidence.ipynb #2ccb6251
+# %% ../nbs/66_evidence.ipynb #08ed888b
 TESTS = ("e-value", "chi-square")
 
 
 def _log_e_by_statistic(statistic, n, df):
     "Log e-value of a sample with this Pearson statistic (large-sample formula)."
-    bets = [(statistic*n/(n + c + 1) - df*math.log1p(n/(c + 1)))/2 for c in CONCENTRATIONS]
+    bets = [(statistic*n/(n + c + 1) - df*math.log1p(n/(c + 1)))/2
+            for c in CONCENTRATIONS]
     top = max(bets)
     return top + math.log(sum(math.exp(b - top) for b in bets)/len(bets))
 
@@ -526,12 +538,13 @@ def noncentrality_needed(
     from scipy.special import chdtri, chndtr
     n, df = as_count(n, "n", 1), as_count(df, "df", 1)
     _as_level(level), _as_level(power, "power")
-    if test not in TESTS: raise ValueError(f"test: expected one of {TESTS}, got {test!r}")
+    if test not in TESTS:
+        raise ValueError(f"test: expected one of {TESTS}, got {test!r}")
     cut = (chdtri(df, level) if test == "chi-square" else
            _root(lambda t: _log_e_by_statistic(t, n, df), -math.log(level)))
     return _root(lambda excess: 1 - chndtr(cut, df, excess), power)
 
-
+# %% ../nbs/66_evidence.ipynb #35a768d8
 def samples_needed(
     law, # the law under the null hypothesis, shape (V,)
     wrong, # the law that ought to be seen, shape (V,)
@@ -602,7 +615,7 @@ def detectable_tv(
     need = noncentrality_needed(n, cells - 1, level, power, test)
     return float(min(1., (need**.5 + scarce**.5/2)/n**.5/2))
 
-# %% ../nbs/66_evidence.ipynb #ac0f4632
+# %% ../nbs/66_evidence.ipynb #c4d1b627
 def tv_lower_bound(
     a, # counts of one half of a sample, shape (V,)
     b, # counts of the other half, shape (V,)
@@ -623,13 +636,55 @@ def tv_lower_bound(
     """
     from scipy.special import betaincinv
     law, level = as_law(law).astype(float), _as_level(level)
-    a, b = _as_counts(a, len(law), "a"), _as_counts(b, len(law), "b")
+    a, b = _flat_counts(a, len(law), "a"), _flat_counts(b, len(law), "b")
     n = _seen(a) and _seen(b)
     chosen = a > a.sum()*law
     k = int(b[chosen].sum())
-    return max(0., float(betaincinv(k, n - k + 1, level) - law[chosen].sum())) if k else 0.
+    share = betaincinv(k, n - k + 1, level) if k else 0.  # lower limit of r(S)
+    return max(0., float(share - law[chosen].sum()))
 
-# %% ../nbs/66_evidence.ipynb #d02c037b
+# %% ../nbs/66_evidence.ipynb #2c66c310
+def log_mean_e(
+    log_e_values, # logarithms of e-values, shape (m,)
+): # logarithm of their mean
+    """Combine e-values that may depend on each other into one.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one is NaN.
+
+    Notes
+    -----
+    Proof: thm-battery.
+    """
+    from scipy.special import logsumexp
+    log_e = np.asarray(log_e_values, dtype=float)
+    if log_e.ndim != 1 or not len(log_e) or np.isnan(log_e).any():
+        raise ValueError(f"log_e_values: expected numbers, got {log_e_values!r}")
+    return float(logsumexp(log_e) - math.log(len(log_e)))
+
+
+def named_failures(
+    log_e_values, # logarithms of e-values, shape (m,)
+    level, # false-alarm probability of the whole battery
+): # which hypotheses are named as failing, shape (m,), bool
+    """Name the hypotheses of a battery whose own evidence reaches m/level.
+
+    Raises
+    ------
+    ValueError
+        As `log_mean_e`, or if `level` is not between 0 and 1.
+
+    Notes
+    -----
+    Proof: thm-battery.
+    """
+    log_mean_e(log_e_values)
+    log_e = np.asarray(log_e_values, dtype=float)
+    return log_e >= math.log(len(log_e)) - math.log(_as_level(level))
+
+# %% ../nbs/66_evidence.ipynb #8eae278a
 def _as_p_values(values):
     "Check numbers in [0, 1], shape (m,)."
     p = np.asarray(values, dtype=float)

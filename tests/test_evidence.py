@@ -13,3 +13,453 @@ from scipy.stats import binom
 
 from specdec_nb.dist import tv
 from specdec_nb.testing import A, C, D, E, F, law, refuses, same
+
+# %% ../nbs/66_evidence.ipynb #3a9242f0
+def test_pooling_and_exact_p_keep_the_level():
+    #| mutant: exact_p = counts_only_the_worse
+    q10 = np.array([.30, .20, .15, .10, .08, .06, .05, .03, .02, .01])
+    cells = pool(q10, 30)
+    np.testing.assert_allclose(merge(q10, cells), [.17, .18, .35, .30])
+    assert pool([.5, 0, .5], 100).tolist() == [0, -1, 1]
+    assert pool([.9, .1], 10).tolist() == [0, 0], "a cell that does not fill joins its neighbour"
+    assert merge(np.eye(3, dtype=int), [0, -1, 0]).tolist() == [[1], [0], [1]]
+    for q, n in ((law(5, 3, 2), 8), (law(1, 1, 0), 9), (law(6, 1, 1), 6)):
+        held = [float(x) for x in q if x]
+        exact = {c: (exact_p(np.insert(c, 2, 0) if len(c) < 3 else c, q),
+                     multinomial_prob(c, [x for x in q if x]))
+                 for c in compositions(n, len(held))}
+        for level in {p for p, _ in exact.values()}:
+            assert sum(w for p, w in exact.values() if p <= level) == level
+    assert exact_p([3, 1, 1], law(1, 1, 0)) == 0 == exact_p([3, 1, 1], [.5, .5, 0])
+    assert abs(exact_p([4, 4, 4], [.5, .3, .2]) - exact_p([4, 4, 4], law(5, 3, 2))) < 1e-12
+
+
+# %% ../nbs/66_evidence.ipynb #27924d88
+def counts_only_the_worse(counts, law, right=exact_p):
+    "Wrong on purpose: leaves out the sample that was seen."
+    return right(counts, law) - multinomial_prob(
+        [c for c, q in zip(counts, law) if q], [q for q in law if q])
+
+# %% ../nbs/66_evidence.ipynb #d09f9e25
+def test_simulated_p_is_valid():
+    #| checks: exact lem-monte-carlo-p
+    #| mutant: monte_carlo_p = forgets_the_data
+    for statistic in (law(2, 3, 1), law(1, 1, 1, 1)):
+        n_simulated, levels = 3, {}
+        for values in product(range(len(statistic)), repeat=n_simulated + 1):
+            p = monte_carlo_p(values[0], values[1:])
+            levels[p] = levels.get(p, 0) + math.prod(statistic[v] for v in values)
+        assert sum(levels.values()) == 1
+        for a in (F(1, 100), F(1, 4), F(1, 2), F(3, 4)):
+            assert sum(w for p, w in levels.items() if p <= a) <= a
+    rng = np.random.default_rng(67)
+    found = chi_square([3, 0, 0, 1], [.1, .2, .3, .4], rng=rng, n_simulated=999)
+    exact = exact_p([3, 0, 0, 1], [.1, .2, .3, .4])
+    assert found.cells == 4 and abs(found.p_value - exact) < 5*(exact/999)**.5 + 1e-3
+
+
+# %% ../nbs/66_evidence.ipynb #4e006500
+def forgets_the_data(observed, simulated):
+    "Wrong on purpose: does not count the data among the samples."
+    return sum(s >= observed for s in simulated)/len(simulated)
+
+# %% ../nbs/66_evidence.ipynb #4ffd0136
+def test_one_sample_tests():
+    fit = chi_square([10, 20, 30], [1/6, 1/3, 1/2])
+    assert (fit.statistic, fit.df, fit.n, fit.cells) == (0, 2, 60, 3) and fit.p_value == 1
+    assert chi_square([1, 1, 1], [.5, .5, 0]).p_value == 0, "one impossible token is enough"
+    assert chi_square([5], [1.]).p_value == 1
+    counts, q = np.array([30, 40, 30]), np.array([.4, .3, .3])
+    assert abs(g_test(counts, q).statistic - 2*(counts*np.log(counts/(100*q))).sum()) < 1e-12
+    rng = np.random.default_rng(69)
+    p = chdtrc(3, pearson(rng.multinomial(500, [.4, .3, .2, .1], 4000), np.array([.4, .3, .2, .1])))
+    assert abs(np.mean(p < .05) - .05) < 5*(.05*.95/4000)**.5
+    refuses(lambda: chi_square([0, 0], [.5, .5]), "counts", "at least one observation")
+    refuses(lambda: chi_square([1, 2, 3], [.5, .5]), "counts", "2 whole numbers")
+    refuses(lambda: chi_square([.5, 1], [.5, .5]), "counts", "whole")
+    refuses(lambda: chi_square([-1, 1], [.5, .5]), "counts", ">= 0")
+    refuses(lambda: chi_square([1, 1], [.5, .6]), "law", "sum of 1")
+    refuses(lambda: exact_p([400, 400, 400, 400], [.25]*4), "200000 possible")
+    refuses(lambda: monte_carlo_p(1, []), "simulated")
+    refuses(lambda: merge([1, 2], [0]), "values")
+    refuses(lambda: pool([1.], 5, -1), "at_least")
+
+
+# %% ../nbs/66_evidence.ipynb #23d86e84
+def stopped(n, look, q=.5):
+    "Probability that look(n) -> flags over heads 0..n has stopped the walk, by time."
+    weight, out = np.ones(1), np.zeros(n + 1)
+    for t in range(1, n + 1):
+        weight = np.append(weight*(1 - q), 0) + np.append(0, weight*q)
+        flags = look(t)
+        out[t] = out[t - 1] + weight[flags].sum()
+        weight = np.where(flags, 0, weight)
+    return out
+
+
+def small_p(t, every=100, level=.05):
+    "Look at Pearson's p-value of a fair coin after every hundred tosses."
+    heads = np.arange(t + 1)
+    return (2*heads - t)**2/t >= (chdtri(1, level) if t % every == 0 else np.inf)
+
+
+def large_e(t, level=.05):
+    "Look at the e-value after every toss."
+    heads = np.arange(t + 1)
+    return log_e_value(np.stack([heads, t - heads], -1), [.5, .5], 50) >= -math.log(level)
+
+# %% ../nbs/66_evidence.ipynb #393b928d
+def test_the_evidence_is_a_fair_game():
+    #| checks: exact thm-e-process
+    #| mutant: e_value = bets_on_what_it_has_seen
+    def mean(q, n, kappa):
+        weights = {c: multinomial_prob(c, q) for c in compositions(n, len(q))}
+        return sum(w*e_value(c, q, kappa) for c, w in weights.items() if w)
+
+    ones = np.array([F(1)]*3, dtype=object)
+    for q in (A.target, law(1, 0, 3)):
+        for kappa in (None, 2, F(1, 2), ones):
+            for n in (0, 1, 2, 5): assert mean(q, n, kappa) == 1
+            seen = np.array([2, 0, 1])
+            later = [e_value(seen + np.eye(3, dtype=int)[x], q, kappa) for x in range(3) if q[x]]
+            assert sum(p*e for p, e in zip(q[q > 0], later)) == e_value(seen, q, kappa)
+    counts, q = [3, 2, 4, 1], C.target
+    for kappa in (None, 7, np.array([1., 2, 3, 4])):
+        exact = e_value(counts, q, kappa if kappa is None or np.ndim(kappa) == 0
+                        else np.array([F(int(k)) for k in kappa], dtype=object))
+        assert abs(log_e_value(counts, q, kappa) - math.log(exact)) < 1e-8
+        path = log_e_path(np.repeat(range(4), counts), q, kappa)
+        back = log_e_path(np.repeat(range(4), counts)[::-1], q, kappa)
+        assert abs(path[-1] - math.log(exact)) < 1e-8 and abs(back[-1] - path[-1]) < 1e-8
+        assert abs(path[4] - log_e_value([3, 2, 0, 0], q, kappa)) < 1e-8
+    merged = np.array([q[0] + q[3], q[1] + q[2]], dtype=object)
+    assert e_value([4, 0], merged, 5) == sum(
+        F(math.comb(4, k))*(q[0]/merged[0])**k*(q[3]/merged[0])**(4 - k)
+        * e_value([k, 0, 0, 4 - k], q, 5) for k in range(5)), "the mean over what was merged"
+
+
+# %% ../nbs/66_evidence.ipynb #7ce9d71b
+def bets_on_what_it_has_seen(counts, law, kappa=None):
+    "Wrong on purpose: the bet is the frequencies of the very tokens it is made on."
+    n = max(1, sum(counts))
+    return math.prod((F(int(c), int(n))/q)**int(c) for c, q in zip(counts, law) if q)
+
+# %% ../nbs/66_evidence.ipynb #9c8f8ac9
+def test_whoever_stops_is_safe():
+    #| checks: exact thm-ville
+    #| mutant: e_value = bets_on_what_it_has_seen
+    def ever(q, a, horizon, kappa):
+        "Exact probability that the evidence reaches 1/a within the horizon."
+        alive, crossed = {(0,)*len(q): F(1)}, 0
+        for _ in range(horizon):
+            following = {}
+            for counts, weight in alive.items():
+                for x in range(len(q)):
+                    if not q[x]: continue
+                    after = tuple(c + (i == x) for i, c in enumerate(counts))
+                    following[after] = following.get(after, 0) + weight*q[x]
+            crossed += sum(w for c, w in following.items() if e_value(c, q, kappa) >= 1/a)
+            alive = {c: w for c, w in following.items() if e_value(c, q, kappa) < 1/a}
+        return crossed
+
+    for q, kappa in ((law(1, 2), 1), (law(1, 1), None), (law(3, 1, 2), np.array([F(1)]*3))):
+        for a in (F(1, 2), F(1, 5), F(1, 20)): assert ever(q, a, 9, kappa) <= a
+
+
+# %% ../nbs/66_evidence.ipynb #a78fd68f
+def test_peeking():
+    peeked, bet = stopped(4000, small_p), stopped(500, large_e)
+    assert .31 < peeked[-1] < .32, "a p-value read forty times"
+    assert stopped(200, small_p)[100] < .06, "a p-value read once"
+    assert 0 < bet[-1] < .05, "an e-value read five hundred times"
+
+
+# %% ../nbs/66_evidence.ipynb #e03c331c
+def test_e_process_keeps_counts():
+    rng, q = np.random.default_rng(74), [.2, 0, .3, .5]
+    tokens = rng.choice(4, 90, p=q)
+    one, parts = EProcess(q), [EProcess(q) for _ in range(3)]
+    for i, token in enumerate(tokens.tolist()):
+        one.add(token)
+        parts[i % 3].add(token)
+    whole = EProcess(q)
+    for part in parts: whole.add_counts(part.counts)
+    same(whole.counts, one.counts)
+    assert whole.n == 90 and whole.log_e == one.log_e and EProcess(q).e_value == 1
+    assert abs(one.log_e - log_e_path(tokens, q)[-1]) < 1e-8
+    assert one.add(1).log_e == math.inf == one.e_value, "the target excludes token 1"
+    assert abs(log_e_path([0, 1, 0], q)[0] - log_e_value([1, 0, 0, 0], q)) < 1e-8
+    assert log_e_path([0, 1, 0], q)[1] == math.inf == log_e_path([0, 1, 0], q)[2]
+    assert log_e_path([], q).shape == (0,)
+    assert log_e_value([[1, 0], [5, 5]], [.5, .5]).shape == (2,)
+    assert e_value([5, 5], [.5, .5]) == math.exp(log_e_value([5, 5], [.5, .5]))
+    refuses(lambda: EProcess(q).add(4), "outcome", "from 0 to 3")
+    refuses(lambda: EProcess(q).add_counts([1, 2]), "counts", "4 whole numbers")
+    refuses(lambda: EProcess(q, 0), "kappa", "positive")
+    refuses(lambda: e_value([1, 1], [.5, .5], [1, 2, 3]), "kappa", "2 outcomes")
+    refuses(lambda: log_e_path([0, 9], q), "outcomes")
+
+
+# %% ../nbs/66_evidence.ipynb #b4b36d1e
+def test_second_sample_scatters():
+    #| checks: exact lem-second-sample
+    #| mutant: two_sample = takes_a_sample_for_an_expectation
+    def binomial(n, q): return [math.comb(n, k)*q**k*(1 - q)**(n - k) for k in range(n + 1)]
+
+    for n, m, q in ((3, 5, F(1, 3)), (6, 2, F(1, 4))):
+        pairs = [(k - F(n, m)*j, x*y) for k, x in enumerate(binomial(n, q))
+                 for j, y in enumerate(binomial(m, q))]
+        assert sum(w*d for d, w in pairs) == 0
+        assert sum(w*d**2 for d, w in pairs) == (1 + F(n, m))*n*q*(1 - q)
+    for a, b in (((7, 5, 3), (4, 4, 8)), ((30, 10, 5), (3, 2, 1))):
+        n, m = sum(a), sum(b)
+        scaled = sum((o - F(n, m)*c)**2/((1 + F(n, m))*n*F(o + c, n + m)) for o, c in zip(a, b))
+        found = two_sample(a, b, at_least=0)
+        assert abs(found.statistic/scaled - 1) < 1e-12 and found.df == 2
+
+
+# %% ../nbs/66_evidence.ipynb #de1219e7
+def takes_a_sample_for_an_expectation(a, b, at_least=5, right=two_sample):
+    "Wrong on purpose: the second sample stands in the place of what is expected."
+    from dataclasses import replace
+    a, b = np.array(a), np.array(b)
+    value = ((a - a.sum()/b.sum()*b)**2/(a.sum()/b.sum()*b)).sum()
+    return replace(right(a, b, at_least), statistic=value, p_value=chdtrc(len(a) - 1, value))
+
+# %% ../nbs/66_evidence.ipynb #d6805963
+def test_the_deal_is_fair():
+    #| checks: exact lem-two-sample-e
+    #| mutant: log_e_two_sample = bets_after_the_deal
+    for totals, n in (((3, 4, 2), 4), ((1, 1, 1, 1), 2), ((6, 0, 3), 5), ((5, 5), 1)):
+        deals = [a for a in product(*(range(t + 1) for t in totals)) if sum(a) == n]
+        probs = [math.prod(map(math.comb, totals, a))/math.comb(sum(totals), n) for a in deals]
+        odds = [math.exp(log_e_two_sample(a, np.subtract(totals, a))) for a in deals]
+        assert abs(np.dot(probs, odds) - 1) < 1e-9 and abs(sum(probs) - 1) < 1e-12
+    rng = np.random.default_rng(75)
+    a, b, c = (rng.multinomial(4000, p) for p in ([.4, .3, .2, .1], [.4, .3, .2, .1], [.32, .38, .2, .1]))
+    assert log_e_two_sample(a, b) < 1 < math.log(1e6) < log_e_two_sample(a, c)
+    assert two_sample(a, c).p_value < 1e-6 < two_sample(a, b).p_value
+    assert two_sample([5, 0], [7, 0]).p_value == 1
+    refuses(lambda: two_sample([1, 2], [1, 2, 3]), "b", "2 whole numbers")
+    refuses(lambda: two_sample([0, 0], [1, 2]), "a", "at least one")
+    refuses(lambda: two_sample(3, [1]), "a")
+
+
+# %% ../nbs/66_evidence.ipynb #6ce816f2
+def bets_after_the_deal(a, b, right=log_e_two_sample):
+    "Wrong on purpose: of two bets takes the one that turned out better."
+    return max(0, right(a, b))
+
+# %% ../nbs/66_evidence.ipynb #4f0a5d9f
+def bias_of(r, q):
+    "Chi-square divergence of r from q: non-centrality for one draw."
+    return ((r - q)**2/q).sum()
+
+
+def forgets_the_square(r, q):
+    "Wrong on purpose: no division by the law."
+    return ((r - q)**2).sum()
+
+# %% ../nbs/66_evidence.ipynb #a9f40725
+def test_what_the_test_sees():
+    #| checks: exact lem-detectable
+    #| mutant: bias_of = forgets_the_square
+    rng = np.random.default_rng(84)
+    for _ in range(200):
+        size, n = int(rng.integers(2, 6)), int(rng.integers(1, 40))
+        q, r = (law(*rng.integers(1, 9, size).tolist()) for _ in range(2))
+        delta, eps, drift = bias_of(r, q), tv(r, q), (r/q - 1).sum()
+        assert delta >= 4*eps**2
+        b = float((1/(n*q)).sum())**.5/2
+        if 2*eps*n**.5 >= b:
+            for sign in (1, -1):
+                assert n*delta + sign*drift >= (2*float(eps)*n**.5 - b)**2 - b**2 - 1e-9
+    q, r = law(3, 1, 2, 2), law(9, 3, 2, 2)
+    assert bias_of(r, q) == 4*tv(r, q)**2 == F(1, 4)
+    for q, r, n in ((A.target, A.draft, 3), (D.target, D.draft, 5), (E.target, E.draft, 4)):
+        mean = sum(multinomial_prob(c, r)*pearson(np.array(c, dtype=object), q)
+                   for c in compositions(n, len(q)))
+        assert mean == len(q) - 1 + (n - 1)*bias_of(r, q) + (r/q - 1).sum()
+
+
+# %% ../nbs/66_evidence.ipynb #3d1c5c2c
+q4, q10 = law(4, 3, 2, 1), law(30, 20, 15, 10, 8, 6, 5, 3, 2, 1)
+
+
+def moved(q, from_, to, amount=F(1, 100)):
+    "The law with some mass moved."
+    r = q.copy()
+    r[from_], r[to] = r[from_] - amount, r[to] + amount
+    return r
+
+
+def doubled(pair): return np.outer(pair, pair).ravel()
+
+DEFECTS = {
+    "TV .01 on the two largest of ten": (q10, moved(q10, 1, 0)),
+    "TV .01 on the two rarest of ten": (q10, moved(q10, 9, 8)),
+    "choice depends on the draft (Ex E)": (E.target, law(11, 9)),
+    "acceptance uniform reused (Ex C)": (q4, law(13, 15, 8, 4)),
+    "Gumbel noise reused (Ex C)": (C.target, law(13, 8, 6, 3)),
+    "last coin uncapped, two tokens (Ex D)": (doubled(D.target), law(1, 2, 3, 3)),
+    "one uniform, two positions (Ex E)": (doubled(E.target), law(9, 1, 5, 5)),
+    "draft noise reused (Ex E)": (doubled(E.target), law(45, 45, 49, 41)),
+    "TV .001 spread over 1000 cells": (law(*[1]*1000), law(*[501, 499]*500)),
+}
+
+# %% ../nbs/66_evidence.ipynb #2245db0f
+def test_the_table_of_power():
+    #| mutant: bias_of = forgets_the_square
+    exact = {name: bias_of(r, q) for name, (q, r) in DEFECTS.items()}
+    assert [*exact.values()] == [
+        F(1, 1200), F(3, 200), F(1, 100), F(21, 640), F(7, 1080), F(1, 12), F(8, 25),
+        F(8, 2025), F(1, 250_000)]
+    for goal, sizes in {
+            (.05, .9): (23_795, 1322, 1051, 432, 2187, 171, 45, 3588, 34_700_000),
+            (1e-6, .999): (103_281, 5738, 6371, 2194, 11_102, 864, 225, 18_214, 101_500_000)}.items():
+        for size, name in zip(sizes, DEFECTS):
+            q, r = DEFECTS[name]
+            excess = noncentrality_needed(100, len(q) - 1, *goal, test="chi-square")
+            assert abs(excess/exact[name] - size) < max(1, size/500), name
+            n = samples_needed(q, r, *goal, "chi-square")
+            assert (n - 1)*exact[name] < excess <= n*exact[name]
+
+
+# %% ../nbs/66_evidence.ipynb #8b30c96a
+def test_detectable_tv_is_seen():
+    #| mutant: detectable_tv = promises_too_much
+    def halves(q, order, eps):
+        "Move mass eps between two sets of mass near 1/2, in proportion to q."
+        chosen, mass = np.zeros(len(q), dtype=bool), 0
+        for x in order:
+            if mass + q[x] <= .5 + 1e-9: chosen[x], mass = True, mass + q[x]
+        return np.where(chosen, q*(1 + eps/mass), q*(1 - eps/(1 - mass)))
+
+    rng, lowest = np.random.default_rng(70), 1
+    zipf = 1/np.arange(1, 65)
+    for q in (np.full(2, .5), np.full(64, 1/64), zipf/zipf.sum()):
+        for n, level in ((2000, .05), (2000, 1e-7), (20_000, 1e-6)):
+            for test in ("e-value", "chi-square"):
+                eps, seen = detectable_tv(n, q, level, test=test), []
+                for order in (range(len(q)), range(len(q))[::-1], rng.permutation(len(q))):
+                    counts = rng.multinomial(n, halves(q, order, eps), 500)
+                    seen += [np.mean(log_e_value(counts, q) >= -math.log(level)
+                                     if test == "e-value" else
+                                     chdtrc(len(q) - 1, pearson(counts, q)) <= level)]
+                lowest = min(lowest, *seen)
+    print(f"detected in at least {lowest:.1%} of 500 runs, in each of 54 settings")
+    assert lowest > .9 - 3.5*(.9*.1/500)**.5
+    assert detectable_tv(2000, q, 1e-6) < detectable_tv(2000, 64, 1e-6), "the worst 64 cells"
+    assert detectable_tv(10, [1.], .05) == 0 and detectable_tv(1, 2, .05) == 1
+
+
+# %% ../nbs/66_evidence.ipynb #60eba4a9
+def promises_too_much(n, cells, level, power=.9, test="e-value", right=detectable_tv):
+    "Wrong on purpose: a tenth less than can be promised."
+    return .9*right(n, cells, level, power, test)
+
+# %% ../nbs/66_evidence.ipynb #859470a7
+def test_what_power_refuses():
+    refuses(lambda: detectable_tv(0, 4, .05), "n", ">= 1")
+    refuses(lambda: detectable_tv(9, 4, 0), "level", "between 0 and 1")
+    refuses(lambda: detectable_tv(9, 4, .05, 1), "power")
+    refuses(lambda: detectable_tv(9, 4, .05, test="z"), "test", "e-value", "'z'")
+    refuses(lambda: detectable_tv(9, 0, .05), "cells")
+    refuses(lambda: samples_needed([.5, .5], [1.]), "wrong", "vocabulary of 2")
+    assert samples_needed([.5, .5], [.5, .5]) == math.inf
+    assert samples_needed([1, 0], [.9, .1]) == 22 and samples_needed([1, 0], [0, 1]) == 1
+
+
+# %% ../nbs/66_evidence.ipynb #c1872a5d
+def test_tv_bound_is_a_bound():
+    #| checks: exact lem-tv-bound
+    #| mutant: tv_lower_bound = plug_in
+    for n in (1, 7, 40):
+        for p in np.linspace(0, 1, 11):
+            for level in (.01, .05, .3):
+                above = [tv_lower_bound([3, 0], [k, n - k], [.5, .5], level) > abs(p - .5) + 1e-12
+                         for k in range(n + 1)]
+                assert binom.pmf(range(n + 1), n, p)[above].sum() <= level + 1e-12
+    assert tv_lower_bound([0, 9], [0, 900], [1, 0], .01) > .99
+    refuses(lambda: tv_lower_bound([1, 0], [0, 0], [.5, .5]), "counts", "none")
+    refuses(lambda: tv_lower_bound([1, 0], [1, 0], [.5, .5], 2), "level")
+
+
+# %% ../nbs/66_evidence.ipynb #bc802409
+def plug_in(a, b, law, level=.05):
+    "Wrong on purpose: the distance of the frequencies, which is never zero."
+    a, b = np.array(a) + b, np.array(law)
+    return abs(a/a.sum() - b).sum()/2
+
+# %% ../nbs/66_evidence.ipynb #14c2fec6
+def test_a_battery_keeps_its_level():
+    #| checks: exact thm-battery
+    #| mutant: log_mean_e = takes_the_best
+    for level in (.5, .2, .05):
+        alarms, named = 0, 0
+        for pair in compositions(5, 2):  # two questions about the same five tokens
+            weight = float(multinomial_prob(pair, law(1, 1)))
+            log_e = [log_e_value(pair, [.5, .5], 1), log_e_value(pair, [.5, .5], 9),
+                     math.log1p(31) if pair == (5, 0) else -math.inf]
+            biased = log_mean_e(log_e) >= -math.log(level)
+            alarms += weight*biased
+            named += weight*named_failures(log_e, level).any()
+            assert biased or not named_failures(log_e, level).any()
+        assert named <= alarms <= level
+    refuses(lambda: log_mean_e([]), "log_e_values")
+    refuses(lambda: named_failures([1.], 0), "level")
+
+
+# %% ../nbs/66_evidence.ipynb #3fc13eaf
+def takes_the_best(log_e_values):
+    "Wrong on purpose: the largest e-value instead of their mean."
+    return max(log_e_values)
+
+# %% ../nbs/66_evidence.ipynb #06628e15
+def test_holm_and_benjamini_hochberg():
+    #| mutant: holm = stops_nowhere
+    p = [.010, .040, .030, .005]
+    assert holm(p).tolist() == [True, False, False, True]
+    assert benjamini_hochberg(p).tolist() == [True, True, True, True]
+    assert benjamini_hochberg([.9, .04, .2]).tolist() == [False]*3
+    assert holm([]).shape == benjamini_hochberg([]).shape == (0,)
+    assert holm([.04]).all() and not holm([.06]).any()
+    rng, alarms, runs = np.random.default_rng(76), 0, 1000
+    for _ in range(runs): alarms += holm(rng.random(20)).any()
+    assert alarms/runs < .05 + 5*(.05*.95/runs)**.5
+    refuses(lambda: holm([.5, 1.5]), "p_values", "from 0 to 1")
+    refuses(lambda: benjamini_hochberg([.5], 1), "level")
+
+
+# %% ../nbs/66_evidence.ipynb #b1b3efa2
+def stops_nowhere(p_values, level=.05):
+    "Wrong on purpose: every p-value below the level is rejected."
+    return np.array(p_values) < level
+
+# %% ../nbs/66_evidence.ipynb #ed5f2675
+def test_marginals_are_blind():
+    rng, n = np.random.default_rng(78), 2000
+    right, wrong = doubled(D.target), law(1, 2, 3, 3)
+    first = lambda joint: joint.reshape(2, 2).sum(axis=1)
+    second = lambda joint: joint.reshape(2, 2).sum(axis=0)
+    pair, shared = doubled(E.target), law(9, 1, 1, 9)
+    same(first(wrong), first(right))
+    assert tv(second(wrong), second(right)) == tv(wrong, right) == F(1, 9)
+    same(first(shared), first(pair))
+    same(second(shared), second(pair))
+    assert tv(shared, pair) == F(2, 5)
+    for name, view in {"first": first, "second": second, "joint": lambda x: x}.items():
+        counts = np.array([view(row) for row in rng.multinomial(n, wrong.astype(float), 500)])
+        q = view(right).astype(float)
+        seen = np.mean(chdtrc(len(q) - 1, pearson(counts, q)) < .05)
+        e_seen = np.mean(log_e_value(counts, q) >= math.log(20))
+        print(f"{name:6} token test: rejects {seen:.2f} by p-value, {e_seen:.2f} by e-value")
+        assert e_seen < .05 if name == "first" else min(seen, e_seen) > .95
+
+
+# %% ../nbs/66_evidence.ipynb #69ff3a7d
+def test_solution_of_the_budget_exercise():
+    n = next(n for n in range(1000, 10**6, 500) if detectable_tv(n, 16, 1e-6/40) <= .02)
+    print(f"about {n:,} blocks")
+    assert 50_000 < n < 80_000
+
