@@ -77,7 +77,7 @@ entries = st.fixed_dictionaries(
     optional={"drafted": st.lists(st.integers(0, 1), max_size=2) | values, "coins": values,
               "draft": st.lists(rows, max_size=2) | values, "draw": values, "id": values})
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(entries | values)
 def test_any_line_is_counted_or_refused(value):
     try:
@@ -190,13 +190,13 @@ def test_right_rules_pass_and_wrong_ones_fail():
 
     def failed(result): return {c.case for c in result.failures}
 
-    for right in (verdict(token_rule, 700), verdict(block_rule, 700, claims=None)):
-        assert right.exit_code == 0 and not right.failures and right.detectable_tv < .25
-    assert {"first token", "coins"} <= failed(verdict(lenient, 700))
+    for right in (verdict(token_rule, 400), verdict(block_rule, 400, claims=None)):
+        assert right.exit_code == 0 and not right.failures and right.detectable_tv < .3
+    assert {"first token", "coins"} <= failed(verdict(lenient, 600))
     assert "all steps" in failed(verdict(from_target, 99)) # a replacement outside the residual
     assert "first token" in failed(verdict(from_target, 1000, claims=None))
-    assert failed(verdict(one_uniform, 1000)) == {"shared coins"}
-    assert "old coins" in failed(verdict(OldCoins(), 500))
+    assert failed(verdict(one_uniform, 850)) == {"shared coins"}
+    assert "old coins" in failed(verdict(OldCoins(), 400))
     assert "drafted tokens" in failed(verdict(token_rule, 300, sharpen=2))
     assert verdict(accept_all, 200, claims=None).exit_code == 1
 
