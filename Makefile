@@ -30,6 +30,7 @@ test: check ## everything that must hold
 
 book: sync ## execute every notebook and build the book from nothing
 	rm -rf _build
+	$(BIN)/python tools/execute.py
 	$(BIN)/jupyter-book build . -W -n --keep-going
 	$(BIN)/python -m pytest -n 2 -m book -rs
 	@echo "The book: $(CURDIR)/_build/html/index.html"

@@ -22,6 +22,7 @@ import io
 import re
 import sys
 import tokenize
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 
@@ -60,9 +61,11 @@ def read(text):
     book = nbformat.reads(text, as_version=4)
     for cell in book.cells:
         if cell.cell_type == "code": translate(cell)
+    book.metadata["kernelspec"]["package"] = fingerprint()  # part of the cache's key
     return book
 
 
+@cache
 def fingerprint():
     """Return a digest of the package's files."""
     digest = hashlib.sha256()
