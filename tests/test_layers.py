@@ -39,7 +39,7 @@ LAYERS = {
     "drafters": ("dist models", "numpy"),
     "lookup": ("drafters", "numpy"),
     "decode": ("dist chance rules trees drafters", "numpy"),
-    "theory": ("", "numpy"),
+    "theory": ("dist", "numpy"),
     "estimate": ("dist theory", "numpy"),
     "systems": ("dist theory estimate", "numpy"),
     "reality": ("", "numpy"),
