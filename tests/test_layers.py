@@ -43,6 +43,7 @@ LAYERS = {
     "estimate": ("dist theory", "numpy"),
     "trace": ("dist estimate", "numpy scipy"),
     "decode": ("dist chance rules trees drafters text trace", "numpy"),
+    "many": ("dist models decode", "numpy"),
     "systems": ("dist theory estimate", "numpy"),
     "reality": ("", "numpy"),
     "batch": ("dist", "numpy array_api_compat"),
