@@ -357,6 +357,11 @@ class ReadsOneTwice(Checked):
     "Wrong on purpose: right answers, but one token more is read than needed."
     def rollback(self, n): super().rollback(max(0, n - 1) if n < len(self) else n)
 
+# %% ../nbs/49_many.ipynb #2b499519
+class Quiet(Checked):
+    "The same cache, without asserts."
+    strict = False
+
 # %% ../nbs/49_many.ipynb #02522a10
 def test_acceptance_shows_a_bad_cache():
     #| mutant: Quiet = QuietlyShort; Quiet = QuietlyTrimmed
@@ -371,11 +376,6 @@ def test_acceptance_shows_a_bad_cache():
 
 
 # %% ../nbs/49_many.ipynb #828e57b8
-class Quiet(Checked):
-    "The same cache, without asserts."
-    strict = False
-
-
 class QuietlyShort(Quiet):
     "Wrong on purpose: where two tokens are missing, only the newest is read."
     def _laws(self, new):
