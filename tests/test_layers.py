@@ -45,6 +45,7 @@ LAYERS = {
     "decode": ("dist chance rules trees drafters text trace", "numpy"),
     "many": ("dist models decode", "numpy"),
     "systems": ("dist theory estimate", "numpy"),
+    "thrift": ("drafters systems theory", "numpy"),
     "reality": ("", "numpy"),
     "batch": ("dist", "numpy array_api_compat"),
     "fast": ("batch coupling", "numpy numba"),
