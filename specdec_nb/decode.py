@@ -259,7 +259,7 @@ def generate(
     if draft is None: gamma = 0
     elif draft.vocab_size != vocab_size:
         raise ValueError(f"draft: expected a vocabulary of {vocab_size}, "
-                         f"got {draft.vocab_size}; see specdec_nb.drafters.renamed")
+                         f"got {draft.vocab_size}; see specdec_nb.drafters.padded")
     elif not (hasattr(draft, "propose") or hasattr(draft, "propose_tree")):
         draft = ModelDrafter(draft, warp)
     stops = as_stops(stop_text)
