@@ -189,31 +189,27 @@ def _real(model, prompt, draft, warp, raw, fast):
     return target, tokens, drafter, tokenizer.stop, tokenizer.bytes
 
 
-def _worth(generation, target, seconds, plain=None, plain_seconds=None):
+def _worth(generation, plain, target):
     "What the draft was worth: measured, and predicted from measured costs."
     from specdec_nb.reality import predicted_speed_up, verify_curve
-    trace, n = generation.trace, generation.trace.n_tokens
+    trace, drafted = generation.trace, sum(s.n_drafted for s in generation.trace.steps)
     sizes = sorted({1, *(s.n_drafted + 1 for s in trace.steps)})
     sizes = sizes if len(sizes) < 7 else [1, 2, 3, sizes[len(sizes)//2], sizes[-1]]
     curve = verify_curve(target, sizes, held=min(len(generation.prompt), 64), repeats=3)
-    drafted = sum(s.n_drafted for s in trace.steps)
-    draft_seconds = trace.seconds.draft/drafted if drafted else 0.
-    out = {"tokens_per_second": n/seconds,
-           "predicted_speed_up": predicted_speed_up(trace, curve, draft_seconds)}
-    if plain is None: return out | {"measured_speed_up": n/seconds*curve[1],
-                                    "measured_against": "passes over one token"}
-    rate = plain.trace.n_tokens/plain_seconds
-    return out | {"measured_speed_up": n/seconds/rate,
-                  "measured_against": "plain decoding", "plain_tokens_per_second": rate,
-                  "same_text": generation.tokens == plain.tokens}
+    rates = [made.trace.n_tokens/sum(made.trace.seconds) for made in (generation, plain)]
+    return {"tokens_per_second": rates[0], "plain_tokens_per_second": rates[1],
+            "plain_tokens": plain.trace.n_tokens,
+            "measured_speed_up": rates[0]/rates[1],
+            "predicted_speed_up": predicted_speed_up(
+                trace, curve, trace.seconds.draft/drafted if drafted else 0.),
+            "same_text": generation.tokens[:len(plain.tokens)] == plain.tokens}
 
 
 def _print_worth(worth, trace, console):
     table = Table("", "value", title="What it was worth")
     for name, value in worth.items():
-        shown = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else (
-            f"{value:.2f}" if isinstance(value, float) else value)
-        table.add_row(name.replace("_", " "), shown)
+        shown = f"{value:.2f}" if isinstance(value, float) else str(value)
+        table.add_row(name.replace("_", " "), {"True": "yes", "False": "no"}.get(shown, shown))
     total = sum(trace.seconds) or 1
     table.add_row("time: " + ", ".join(trace.seconds._fields),
                   ", ".join(f"{part/total:.1%}" for part in trace.seconds))
@@ -262,7 +258,6 @@ def generate(
 
     Example: [bold]specdec-nb generate --model smollm2 --prompt "Who are you?"[/bold]
     """
-    from time import perf_counter
     from specdec_nb.decode import generate as start
     from specdec_nb.dist import as_count
     from specdec_nb.warps import Warp
@@ -274,26 +269,23 @@ def generate(
         else _real(model, prompt, draft, warp, raw, fast))
     if adaptive: drafter = _adaptive(drafter, target, min(len(tokens), 64), gamma)
 
-    def make(drafter):
+    def make(drafter, most=max_tokens):
         return start(target, tokens, draft=drafter, gamma=gamma, rule=verify, warp=warp,
-                     max_tokens=max_tokens, stop=ends, stop_text=stop, piece=piece,
+                     max_tokens=most, stop=ends, stop_text=stop, piece=piece,
                      chance=Sampled(np.random.default_rng(seed)))
     generation, console = make(drafter), Console(highlight=False)
     file = _writable(save_trace)
     if model != "embedded": target.rows(generation.prompt)  # not part of what is timed
-    began, plain, worth = perf_counter(), (), {}
+    worth = {}
     try:
         if as_json: generation.run()
         else: _stream(generation, prompt, console)
     finally:
         if file: file.write(generation.trace.to_jsonl()); file.close()
-    seconds = perf_counter() - began
-    if compare and generation.tokens:
-        target.rows(generation.prompt)
-        plain, began = (make(None),), perf_counter()
-        plain += (plain[0].run() and perf_counter() - began,)
     if generation.tokens and (compare or not as_json):
-        worth = _worth(generation, target, seconds, *plain)
+        target.rows(generation.prompt)
+        plain = make(None, max_tokens if compare else min(max_tokens, 8)).run()
+        worth = _worth(generation, plain, target)
     if as_json:
         print(json.dumps({"prompt": prompt, "text": generation.text,
                           "model": model, "draft": draft, "rule": rule, "gamma": gamma,
