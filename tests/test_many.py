@@ -4,6 +4,7 @@
 from specdec_nb.many import *
 
 # %% ../nbs/49_many.ipynb #a6d9248a
+import sys
 from contextlib import suppress
 from math import inf, isclose, log
 
@@ -16,7 +17,8 @@ from hypothesis.stateful import (RuleBasedStateMachine, invariant, precondition,
 from specdec_nb.block_rule import block_rule
 from specdec_nb.chance import Sampled, image, law_of
 from specdec_nb.decode import generate
-from specdec_nb.drafters import AdaptiveDrafter, Draft, ModelDrafter, while_confident
+from specdec_nb.drafters import (AdaptiveDrafter, LeastLikely, ModelDrafter, Renamed,
+                                 while_confident)
 from specdec_nb.lookup import ContextNGram, PromptLookup
 from specdec_nb.models import Model, TableModel
 from specdec_nb.multidraft import draft_distinct, draft_greedy, draft_iid
@@ -24,6 +26,7 @@ from specdec_nb.registry import RULES
 from specdec_nb.rules import autoregressive, token_rule
 from specdec_nb.shared import Races, list_race
 from specdec_nb.testing import random_model, refuses
+from specdec_nb.thrift import ThriftyDrafter
 from specdec_nb.trees import Tree, TreeDrafter, TreeVerdict, branching_shape
 
 # %% ../nbs/49_many.ipynb #04218d65
@@ -260,7 +263,9 @@ def path_drafters(model, target):
     "Drafters of paths by name; `model` and `target` make fresh models."
     return {"model": model(), "perfect": target(), "lookup": PromptLookup(3, shortest=1),
             "count": ContextNGram(3, shortest=1),
-            "adaptive": AdaptiveDrafter(model(), while_confident(.3))}
+            "adaptive": AdaptiveDrafter(model(), while_confident(.3)),
+            "thrifty": ThriftyDrafter(model(), .1), "least likely": LeastLikely(target()),
+            "renamed": ModelDrafter(Renamed(model(), [2, -1, 1], 3))}
 
 
 def pairs(model, target, seed):
@@ -319,11 +324,11 @@ def test_every_rule_with_every_drafter():
     #| mutant: Checked = CacheOneShort; Checked = TrimmedTooFar; Checked = KeepsWhatWasRejected; Checked = ReadsOneTwice
     function, small = random_model(34, 3), random_model(84, 3)
     seen = {}
-    for seed in range(4):
+    for seed in range(2):
         for names, draft, verify, chance in pairs(lambda: Checked(small),
                                                   lambda: Checked(function), seed):
             made = generate(Checked(function), (0, 1, 2, 0, 1)[:seed + 2], draft=draft,
-                            rule=verify, gamma=3, max_tokens=14, stop=[2] if seed % 2 else [],
+                            rule=verify, gamma=3, max_tokens=18, stop=[2] if seed % 2 else [],
                             chance=chance)
             models = [m for m in (draft, getattr(made.drafter, "model", None))
                       if isinstance(m, Checked)]
@@ -478,3 +483,37 @@ def commits_before_it_is_judged(*args, right=generate, **kwargs):
             return super().settle(rows, verify)
     made.__class__ = Early
     return made
+
+# %% ../nbs/49_many.ipynb #8b67c558
+def test_an_interrupt_at_every_line():
+    #| mutant: generate = commits_before_it_is_judged
+    class At:
+        "Raise KeyboardInterrupt at the k-th line that runs in the library."
+        def __init__(self, k): self.k, self.n = k, 0
+
+        def __call__(self, frame, event, _):
+            code = frame.f_code
+            if not code.co_filename.endswith(LIBRARY) and code.co_name != "settle": return None
+            self.n += event == "line"
+            if event == "line" and self.n == self.k: raise KeyboardInterrupt
+            return self
+
+    LIBRARY = tuple(f"specdec_nb/{name}.py" for name in ("decode", "models", "drafters", "trace"))
+    function, small = random_model(38, 3), random_model(88, 3)
+    k, interrupted, traced = 0, True, sys.gettrace()
+    while interrupted:
+        k, interrupted = k + 1, False
+        made = generate(Checked(function), (0, 1), draft=Checked(small), gamma=2, max_tokens=6,
+                        chance=Sampled(np.random.default_rng(1)))
+        made.step()
+        sys.settrace(At(k))
+        try: made.step()
+        except KeyboardInterrupt: interrupted = True
+        finally: sys.settrace(traced)
+        made.run()
+        logs = [l for s in made.trace.steps for l in s.logprobs]
+        assert len(made.tokens) == 6 == made.trace.n_tokens == len(logs)
+        for i, (x, logprob) in enumerate(zip(made.tokens, logs)):
+            assert isclose(logprob, true_log(function, (0, 1, *made.tokens[:i]), x))
+    assert k > 100, "there were many lines"
+
