@@ -681,6 +681,18 @@ class Audit:
 
 # %% ../nbs/70_audit.ipynb #af8506d5
 #| code-fold: true
+def _as_alpha(alpha):
+    if not 0 < alpha < 1: raise ValueError(f"alpha: expected a number in (0, 1), got {alpha!r}")
+    return alpha
+
+
+def _as_cases(cases):
+    cases = tuple(cases)
+    if len({c.name for c in cases}) < len(cases) or not cases:
+        raise ValueError("cases: expected at least one Case, no two of one name")
+    return cases
+
+
 class _Inline:
     "An executor that runs everything at once, here."
     def submit(self, fn, *args):
@@ -902,7 +914,21 @@ def sampler(
     subject=None, # what to call it; fn's name by default
     limit=60_000, # points of a grid, with uniforms
 ): # an Audit
-    """Audit a verification step."""
+    """Audit a verification step.
+
+    The step may not keep anything from call to call. With `rule` the law of
+    the emitted tokens is checked as well, not only that of the text. With
+    `uniforms` the small cases are done exactly, on a grid.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or `resume` holds another audit.
+
+    Notes
+    -----
+    Proof: thm-completion, thm-audit-alarm, thm-grid, lem-declared.
+    """
     start = time.monotonic()
     n, seed = as_count(n, "n", 1), as_count(seed, "seed")
     alpha = _as_alpha(alpha)
@@ -1091,14 +1117,23 @@ def engine_battery(
              "noise used again", prompt=(0,)))
 
 
-def _request(generate, case, seed, calls=None, abort_after=None):
-    calls = [] if calls is None else calls
-    models = [Recorded(case, side, calls, abort_after) for side in ("target", "draft")]
-    try: out = generate(*models, case.prompt, case.gamma + 1, case.stop, seed)
+def _serve(call, case, *args):
+    "Call an engine; a row that it writes to is its fault, anything else ends the audit."
+    try: return call(*args)
     except Aborted: raise
     except Exception as error:
         if isinstance(error, ValueError) and "read-only" in str(error): raise
         raise CouldNot(f"case {case.name!r}: {type(error).__name__}: {error}") from error
+
+
+def _request(generate, case, seed, calls=None, abort_after=None):
+    "Serve one request."
+    calls = [] if calls is None else calls
+    models = [Recorded(case, side, calls, abort_after) for side in ("target", "draft")]
+    return _ids(_serve(generate, case, *models, case.prompt, case.gamma + 1, case.stop, seed))
+
+
+def _ids(out):
     try: return tuple(map(index, out))
     except TypeError: raise CouldNot(f"expected token ids, got {out!r:.80}") from None
 
@@ -1132,23 +1167,21 @@ def _engine_piece(generate, many, case, seed, piece, size):
     pairs, drafts, hidden = np.zeros((len(margin),)*2, int), {}, 0
     for i in range(0, size, 2):
         seeds, texts = [first + i, first + i + 1], []
-        if many:
-            models = [Recorded(case, side, []) for side in ("target", "draft")]
-            texts = [tuple(map(index, t)) for t in many(
-                *models, [case.prompt]*2, case.gamma + 1, case.stop, seeds)]
-        else:
-            for s in seeds:
-                calls = []
-                try: texts.append(_request(generate, case, s, calls))
-                except ValueError as error:
-                    tally.changed, tally.outside = 1, tally.outside + 1
-                    tally.example = tally.example or f"{case.name}: {error}"
-                    continue
+        try:
+            if many:
+                models = [Recorded(case, side, []) for side in ("target", "draft")]
+                texts = [*map(_ids, _serve(many, case, *models, [case.prompt]*2,
+                                           case.gamma + 1, case.stop, seeds))]
+                if len(texts) != 2: raise CouldNot(f"expected 2 texts, got {len(texts)}")
+            for s in [] if many else seeds:
+                texts.append(_request(generate, case, s, calls := []))
                 for context, token in drafted_tokens(calls):
                     hidden += token is None
                     if token is not None:
                         key = case.draft.key(context)
                         drafts.setdefault(key, [0]*case.vocab_size)[token] += 1
+        except ValueError as error:
+            tally.changed, tally.example = 1, tally.example or f"{case.name}: {error}"
         for text in texts:
             fault = _text_fault(case, text)
             if fault:
@@ -1167,22 +1200,22 @@ def _engine_piece(generate, many, case, seed, piece, size):
 
 def _state_check(generate, case, seed, n):
     "Ask twice with one seed, then break off a request in between."
-    name, broken = f"{case.name}", 0
-    for s in range(seed, seed + n):
-        clean = _request(generate, case, s)
-        if _request(generate, case, s) != clean:
-            return Check(name, "state", True, n, note="a seed does not fix the text; an "
-                         "abort could not be checked")
-        calls = []
-        for after in range(2, 2 + 3*(case.gamma + 1)):
-            calls.clear()
-            try: _request(generate, case, s + n + after, calls, after)
-            except Aborted: broken += 1
-            else: break
-            again = _request(generate, case, s)
-            if again != clean:
-                return Check(name, "state", False, broken, note=f"seed {s} gives {clean}, and "
-                             f"after a request was broken off {again}")
+    name, broken = case.name, 0
+    try:
+        for s in range(seed, seed + n):
+            clean = _request(generate, case, s)
+            if _request(generate, case, s) != clean:
+                return Check(name, "state", True, n, note="a seed does not fix the text; an "
+                             "abort could not be checked")
+            for after in range(2, 2 + 3*(case.gamma + 1)):
+                try: _request(generate, case, s + n + after, [], after)
+                except Aborted: broken += 1
+                else: break
+                again = _request(generate, case, s)
+                if again != clean:
+                    return Check(name, "state", False, broken, note=f"seed {s} gives {clean}, "
+                                 f"and after a request was broken off {again}")
+    except ValueError as error: return Check(name, "state", False, n, note=str(error))
     return Check(name, "state", True, broken, note="" if broken else "no request broken off")
 
 
@@ -1191,6 +1224,7 @@ def _engine_checks(case, tally, n, level, full):
     name = case.name
     checks = [Check(name, "support", not tally.outside, tally.n,
                     note=f"{tally.outside} impossible: {tally.example}" if tally.outside else "")]
+    if tally.changed: checks.append(Check(name, "state", False, tally.n, note=tally.example))
     drafts = np.array(tally.counts["drafts"])
     if drafts.any():
         hidden, keys = tally.counts["hidden"][0], np.argwhere(drafts.sum(axis=-1))
@@ -1248,7 +1282,7 @@ def engine(
 
     Notes
     -----
-    Proof: thm-battery.
+    Proof: thm-audit-alarm.
     """
     start = time.monotonic()
     alpha, n, seed = _as_alpha(alpha), as_count(n, "n", 2), as_count(seed, "seed")
@@ -1267,18 +1301,6 @@ def engine(
 
 # %% ../nbs/70_audit.ipynb #89538db8
 #| code-fold: true
-def _as_alpha(alpha):
-    if not 0 < alpha < 1: raise ValueError(f"alpha: expected a number in (0, 1), got {alpha!r}")
-    return alpha
-
-
-def _as_cases(cases):
-    cases = tuple(cases)
-    if len({c.name for c in cases}) < len(cases) or not cases:
-        raise ValueError("cases: expected at least one Case, no two of one name")
-    return cases
-
-
 def _by_prompt(values, n_axes):
     "Read a sample or law as a dict from prompt to one."
     if isinstance(values, dict): return values
@@ -1313,7 +1335,7 @@ def samples(
 
     Notes
     -----
-    Proof: thm-battery.
+    Proof: thm-audit-alarm.
     """
     start, alpha = time.monotonic(), _as_alpha(alpha)
     tokens, laws = _by_prompt(tokens, 1), _by_prompt(law, 1)
@@ -1358,7 +1380,7 @@ def two_sample(
 
     Notes
     -----
-    Proof: thm-battery.
+    Proof: thm-audit-alarm.
     """
     start, alpha = time.monotonic(), _as_alpha(alpha)
     a, b = _by_prompt(a, 1), _by_prompt(b, 1)

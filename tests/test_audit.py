@@ -422,6 +422,22 @@ def lazy_engine(target, draft, prompt, max_tokens, stop, seed):
     return text
 
 
+def together(target, draft, prompts, max_tokens, stop, seeds):
+    "Serve several requests at once."
+    return [lazy_engine(target, draft, prompt, max_tokens, stop, seed)
+            for prompt, seed in zip(prompts, seeds)]
+
+
+def one_seed_for_all(target, draft, prompts, max_tokens, stop, seeds, right=together):
+    "Wrong on purpose: requests that are served together share their uniforms."
+    return right(target, draft, prompts, max_tokens, stop, seeds[:1]*len(prompts))
+
+
+def writes_to_rows(target, draft, prompt, max_tokens, stop, seed):
+    "Wrong on purpose: bans a token by writing into the target's row."
+    target(prompt)[0] = 0
+
+
 def hasty(calls):
     "Wrong on purpose: takes whatever the next longer context shows for the draft."
     found = []
@@ -444,6 +460,15 @@ def test_engines_right_and_wrong():
     again = engine(Toy(gamma=1, bug="noise used again"), n=3_000, cases=engine_battery()[-1:])
     assert again.faulty and "joint law" in {c.kind for c in again.failures}
     assert engine(lambda *args: 1/0, n=20).exit_code == 2
+    assert "state" in {c.kind for c in engine(writes_to_rows, n=20).failures}
+
+
+# %% ../nbs/70_audit.ipynb #c7c5f4bb
+def test_requests_served_together():
+    #| mutant: together = one_seed_for_all
+    assert engine(lazy_engine, many=together, n=400).exit_code == 0
+    wrong = engine(lazy_engine, many=one_seed_for_all, n=400)
+    assert {c.kind for c in wrong.failures} == {"two requests"}
 
 
 # %% ../nbs/70_audit.ipynb #c117b067
@@ -462,6 +487,9 @@ def test_a_lazy_engine_is_not_accused():
     assert audit.exit_code == 0
     notes = [c.note for c in audit.checks if c.kind == "draft law"]
     assert not notes or all("not to be seen" in note for note in notes)
+    with ThreadPoolExecutor(2) as executor:
+        spread = engine(lazy_engine, n=80, executor=executor)
+    assert [c.observed for c in spread.checks] == [c.observed for c in audit.checks]
 
 
 # %% ../nbs/70_audit.ipynb #3977c073
