@@ -453,7 +453,7 @@ def test_engines_right_and_wrong():
         "support", "joint law", "draft law", "two requests", "state"}
     for bug, kind in (("runs on", "support"), ("shared seed", "two requests"),
                       ("cold draft", "draft law"), ("keeps what an abort left", "state")):
-        wrong = engine(Toy(bug=bug), n=400)
+        wrong = engine(Toy(bug=bug), n=400, cases=engine_battery()[:3])
         assert wrong.exit_code == 1, bug
         assert kind in {c.kind for c in wrong.failures}, (bug, str(wrong))
     again = engine(Toy(gamma=1, bug="noise used again"), n=3_000, cases=engine_battery()[-1:])
