@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import __version__
+import specdec_nb
 from .audit import Audit, battery
 from .evidence import log_e_path, merge, pool
 
@@ -116,44 +116,44 @@ def cells_figure(
     return ax
 
 
+def _walk(check, rng):
+    "Evidence (powers of ten) after so many blocks, in a random order of the counts."
+    law, seen = np.array(check.expected), np.array(check.observed)
+    cells = pool(law/law.sum(), check.n)
+    law, seen = merge(law, cells), merge(seen, cells)
+    order = rng.permutation(np.repeat(np.arange(len(seen)), seen))
+    path = log_e_path(order, law/law.sum())/math.log(10)
+    keep = np.unique(np.linspace(0, len(path) - 1, 200).astype(int))
+    return keep + 1, path[keep]
+
+
 def path_figure(
     audit, # Audit
     most=5, # show so many checks, those with most evidence
-): # axes
-    """Draw how evidence grows with the blocks, in a random order.
+): # axes, or None where there is nothing to draw; whether they show the looks
+    """Draw how evidence grows with the blocks.
 
-    An audit keeps counts, not their order. Given the counts of independent
-    blocks every order is equally likely, so one is drawn.
+    Where the audit has looked three times or more, the looks are drawn. Else
+    the counts are put into an order: given the counts of independent blocks
+    every order is equally likely, so one is drawn at random.
     """
-    from specdec_nb.plots import lines
-    checks = [c for c in audit.hypotheses if c.observed and c.n]
+    from specdec_nb.plots import COLOURS, DASHES, MARKERS, new_axes
+    checks = [c for c in audit.hypotheses if c.observed and c.n and len(c.observed) > 1]
     checks = sorted(checks, key=lambda c: -c.log_e)[:most]
-    rng, ax = np.random.default_rng(audit.seed), None
+    if not checks: return None, False
+    looks = all(len(c.path) > 2 for c in checks)
+    rng, ax = np.random.default_rng(audit.seed), new_axes()
     for i, (check, name) in enumerate(zip(checks, _named(checks))):
-        law, seen = np.array(check.expected), np.array(check.observed)
-        cells = pool(law/law.sum(), check.n)
-        law, seen = merge(law, cells), merge(seen, cells)
-        if len(law) < 2: continue
-        order = rng.permutation(np.repeat(np.arange(len(seen)), seen))
-        path = log_e_path(order, law/law.sum())/math.log(10)
-        keep = np.unique(np.linspace(0, len(path) - 1, 200).astype(int))
-        before, ax = ax, lines(keep + 1, {name: path[keep]}, markers=False, ax=ax,
-                               xlabel="blocks", ylabel="evidence, powers of ten")
-        line = ax.get_lines()[-1]
-        if before is not None: _as_series(line, i)
-    if ax is None: return None
-    for text in ax.texts[:]: text.remove()
+        if looks: x, y = (np.array(v) for v in zip(*check.path))
+        x, y = (x, y/math.log(10)) if looks else _walk(check, rng)
+        ax.plot(x, y, color=COLOURS[i % 8], linestyle=DASHES[i % 6], label=name,
+                marker=MARKERS[i % 8] if looks else None)
     ax.axhline(math.log10(len(audit.hypotheses)/audit.alpha), color="black",
                linestyle="--", linewidth=1)
+    ax.set(xlabel="blocks", ylabel="evidence, powers of ten")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0,
               frameon=False)
-    return ax
-
-
-def _as_series(line, i):
-    "Give a line the look of the i-th of a series."
-    from specdec_nb.plots import COLOURS, DASHES
-    line.set(color=COLOURS[i % len(COLOURS)], linestyle=DASHES[i % len(DASHES)])
+    return ax, looks
 
 
 def p_value_figure(
@@ -164,11 +164,13 @@ def p_value_figure(
     checks = sorted((c for c in audit.hypotheses if c.p_value is not None),
                     key=lambda c: c.p_value)
     ax, due = new_axes(), (np.arange(len(checks)) + .5)/len(checks)
+    lowest = min(.1/len(checks), max(1e-15, checks[0].p_value))
     for x, check in zip(due, checks):
         mark, colour = ("o", COLOURS[0]) if check.passed else ("s", COLOURS[1])
-        ax.plot(x, check.p_value, mark, color=colour, clip_on=False)
-    ax.plot([0, 1], [0, 1], color="black", linestyle="--", linewidth=1)
-    ax.set(xlabel="rank among the checks", ylabel="p-value", xlim=(0, 1), ylim=(0, 1))
+        ax.plot(x, max(check.p_value, lowest), mark, color=colour, clip_on=False)
+    ax.plot([lowest, 1], [lowest, 1], color="black", linestyle="--", linewidth=1)
+    ax.set(xlabel="expected from a right sampler", ylabel="p-value", xscale="log",
+           yscale="log", xlim=(.3/len(checks), 1), ylim=(lowest, 1))
     return ax
 
 # %% ../nbs/81_audit_report.ipynb #f56a617d
@@ -193,7 +195,7 @@ h3 { font-size: 1.05rem; margin-top: 1.8rem; }
 th, td { text-align: right; padding: .3rem .55rem; border-bottom: 1px solid var(--line);
   white-space: nowrap; font-variant-numeric: tabular-nums; }
 th { vertical-align: bottom; } th:first-child, td:first-child, .words { text-align: left; }
-td.words { white-space: normal; min-width: 9rem; } tr.failed { background: var(--soft); }
+td.note { white-space: normal; min-width: 9rem; } tr.failed { background: var(--soft); }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr));
   gap: 1.5rem; align-items: start; } figure { margin: 0; }
 svg { width: 100%; height: auto; fill: currentColor; } svg text { fill: currentColor; }
@@ -214,23 +216,23 @@ def _table(audit):
     rows, fold = [], len(fine) > 1
     if fold:
         rows.append(f'<tr><td>{len(fine)} inputs<td class="words">support'
-                    f'<td>{sum(c.n for c in fine):,}<td>–<td>–<td>–<td>–'
-                    '<td class="words">no token of probability zero')
+                    f'<td class="words">passed<td>{sum(c.n for c in fine):,}'
+                    '<td>–<td>–<td>–<td>–<td class="words note">no token of probability zero')
     for c in audit.checks:
         if fold and c in fine: continue
         log_e = None if c.log_e is None else c.log_e/math.log(10)
-        word = "passed" if c.passed else "failed"
-        note = ". ".join(filter(None, (word, escape(c.note))))
+        word = '"words">passed' if c.passed else '"words bad">failed'
         rows.append(
             f'<tr{"" if c.passed else " class=failed"}><td>{escape(c.case)}'
-            f'<td class="words">{escape(c.kind)}<td>{c.n:,}<td>{_number(log_e, ".1f")}'
+            f'<td class="words">{escape(c.kind)}<td class={word}'
+            f'<td>{c.n:,}<td>{_number(log_e, ".1f")}'
             f'<td>{_number(c.p_value, ".2g")}<td>{_number(c.tv or None, ".4f")}'
             f'<td>{_number(c.detectable_tv, ".4f")}'
-            f'<td class="words{"" if c.passed else " bad"}">{note}')
+            f'<td class="words note">{escape(c.note)}')
     return ('<div class="wide" tabindex="0" role="region" aria-label="Checks"><table>'
-            '<thead><tr><th>input<th class="words">check<th>n<th>evidence,<br>powers of 10'
+            '<thead><tr><th>input<th class="words">check<th class="words">result<th>n<th>evidence,<br>powers of 10'
             '<th>p-value<th>bias,<br>at least<th>bias that would<br>have been seen'
-            '<th class="words">result</thead><tbody>' + "\n".join(rows) + "</tbody></table></div>")
+            '<th class="words">note</thead><tbody>' + "\n".join(rows) + "</tbody></table></div>")
 
 
 def _labels(audit, check):
@@ -259,16 +261,18 @@ def _figures(audit, name):
                      f"Observed and expected frequencies for {worst.case}.",
                      f"{worst.case}, {worst.kind}: the outcomes that lie farthest from what is "
                      "expected, where the evidence is strongest."))
-        path = path_figure(audit)
+        path, looks = path_figure(audit)
         if path is not None:
             made.append((path, "Evidence as the number of blocks grows.",
+                         "Evidence at each look of the audit, for the checks with most of it."
+                         if looks else
                          "How evidence grows with the blocks, for the checks with most of it. "
                          "The audit keeps counts; the order is one at random, as likely as any. "
                          "Rare outcomes are taken together here."))
     if any(c.p_value is not None for c in audit.hypotheses):
         made.append((p_value_figure(audit), "Sorted p-values.",
-                     "Sorted p-values. For a right sampler they lie near the dashed line. They "
-                     "decide nothing here."))
+                     "Sorted p-values, on logarithmic axes. For a right sampler they lie near the "
+                     "dashed line. They decide nothing here."))
     return '<div class="figures">' + "\n".join(
         f"<figure>{inline_svg(ax, alt, f'{name}f{i}')}<figcaption>{escape(caption)}"
         "</figcaption></figure>" for i, (ax, alt, caption) in enumerate(made)) + "</div>"
@@ -280,11 +284,11 @@ def _diagnosis(found):
     if not found: return ("<h3>Diagnosis</h3><p>None of the bugs of the zoo fits the counts. "
                           "Look at the cells that differ most.</p>")
     items = "".join(
-        f"<li><strong>{escape(bug.id)}, {escape(bug.name)}</strong> "
-        f"({_number(float(odds), '.3g')}). {escape(bug.what)} "
-        f'<span class="dim">Met in: {escape(bug.reference)}.</span>' for bug, odds in found)
-    return ("<h3>Diagnosis</h3><p>Known bugs that fit the counts best, the likeliest first, "
-            f"with their odds against the other bugs of the zoo.</p><ol>{items}</ol>")
+        f"<li><strong>{escape(s.bug.id)}, {escape(s.bug.name)}</strong> "
+        f"({s.share:.1%}). {escape(s.bug.what)} "
+        f'<span class="dim">Met in: {escape(s.bug.reference)}.</span>' for s in [s for s in found if s.share > .001 or s is found[0]][:5])
+    return ("<h3>Diagnosis</h3><p>Known bugs that fit the counts, the likeliest first. The share "
+            f"is the posterior probability among the bugs of the zoo.</p><ol>{items}</ol>")
 
 
 def _section(audit, found, name):
@@ -321,7 +325,7 @@ failure. A pass speaks of the inputs that were tried.</p></section>"""
 
 def page(
     audits, # an Audit, or a list of them
-    diagnoses=None, # for each audit: list of (bug, odds), [] if none fits, None if not asked
+    diagnoses=None, # for each audit: list of zoo.Suspect; [] if none fits; None: not asked
     title="Is it lossless?", # heading of the page
 ): # a whole HTML page
     """Write audits as one self-contained HTML page.
@@ -342,7 +346,7 @@ def page(
 <html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>{STYLE}</style></head><body><main><h1>{escape(title)}</h1>
-<p class="dim">Audit by specdec-nb {__version__}. The question: does the text that comes out have
+<p class="dim">Audit by specdec-nb {specdec_nb.__version__}. The question: does the text that comes out have
 exactly the target's law?</p>
 {body}
 {READ}</main></body></html>

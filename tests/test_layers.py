@@ -38,26 +38,35 @@ LAYERS = {
     "fewrows": ("", "numpy llvmlite"),
     "drafters": ("dist models", "numpy"),
     "lookup": ("drafters", "numpy"),
-    "decode": ("dist chance rules trees drafters", "numpy"),
-    "theory": ("", "numpy"),
+    "text": ("", ""),
+    "theory": ("dist", "numpy"),
     "estimate": ("dist theory", "numpy"),
+    "trace": ("dist estimate", "numpy scipy"),
+    "decode": ("dist chance rules trees drafters text trace", "numpy"),
+    "many": ("dist models decode", "numpy"),
     "systems": ("dist theory estimate", "numpy"),
+    "thrift": ("drafters systems theory", "numpy"),
     "reality": ("", "numpy"),
     "batch": ("dist", "numpy array_api_compat"),
     "fast": ("batch coupling", "numpy numba"),
     "simulate": ("dist coupling", "numpy"),
     "evidence": ("dist", "numpy scipy"),
     "audit": ("dist chance evidence", "numpy scipy"),
+    "traces": ("dist chance evidence audit", "numpy scipy"),
+    "server": ("dist evidence audit traces", "numpy"),
+    "hf_audit": ("dist audit", "numpy torch transformers"),
     "zoo": ("dist chance coupling rules block_rule multidraft shared evidence audit", "numpy"),
     "other_tests": ("dist zoo", "numpy scipy"),
     "adapters": ("audit decode", "numpy torch transformers"),
+    "audit_cli": (ANY, "typer rich"),
     "report": (ANY, "numpy scipy matplotlib"),
     "cli": (ANY, "numpy typer rich"),
     "plots": ("", "numpy matplotlib matplotlib_inline"),
+    "audit_report": ("audit evidence plots", "numpy matplotlib"),
     "testing": ("", "numpy"),
 }
 HEAVY = {"matplotlib", "scipy", "torch", "transformers", "tokenizers", "gguf", "llvmlite", "numba", "typer"}
-EAGER = {"cli": {"typer"}}  # what may load when a module is imported
+EAGER = {"cli": {"typer"}, "audit_cli": {"typer"}}  # what may load when a module is imported
 
 MODULES = sorted(p.stem for p in PACKAGE.glob("[a-z]*.py"))
 

@@ -32,3 +32,43 @@ def test_pooled_places_see_a_shared_uniform():
     assert abs(first - .5).max() < 1e-12
     assert abs(both - [5/8, 3/8]).max() < 1e-12
 
+
+# %% ../nbs/73_other_tests.ipynb #a6766bd4
+def test_blind_inputs():
+    rng = np.random.default_rng(1)
+    for id in ("Z08", "Z16", "Z19"): # the draft is excluded, so the residual is q
+        target, draft = OTHER_TESTS["order"].laws(rng)
+        assert abs(tokens_law(BUGS[id].rule, target, draft) - target).max() < 1e-12, id
+    target, draft = random_laws(6, equal=True)(rng)
+    for id in ("Z04", "Z05", "Z06", "Z07", "Z08", "Z11", "Z15", "Z16"): # as in the KS test
+        assert abs(tokens_law(BUGS[id].rule, target, draft) - target).max() < 1e-12, id
+    target, draft = random_laws(5)(rng)
+    for id in ("Z14", "Z29", "Z30", "Z31", "Z43"): # with one draft these are right rules
+        assert abs(tokens_law(BUGS[id].rule, target, draft) - target).max() < 1e-12, id
+
+
+# %% ../nbs/73_other_tests.ipynb #ae58b912
+def test_right_rules_pass_and_coarse_bugs_do_not():
+    rng = np.random.default_rng(2)
+    for test in OTHER_TESTS.values():
+        assert pass_rate(test, None, rng, repeats=5)[0] >= .8, test.name
+    narrow, order = OTHER_TESTS["chi2 narrow"], OTHER_TESTS["order"]
+    assert pass_rate(narrow, BUGS["Z08"].rule, rng, repeats=5)[0] == 0
+    assert pass_rate(order, BUGS["Z08"].rule, rng, repeats=5) [0] == 1
+    assert pass_rate(order, BUGS["Z11"].rule, rng, repeats=5)[0] == 1, "TV 2/15, order kept"
+    assert pass_rate(OTHER_TESTS["distance"], BUGS["Z16"].rule, rng, repeats=5)[0] == 1
+    refuses(lambda: tokens_law(None, law(1, 1), law(1, 1, 1)), "vocabulary")
+
+
+# %% ../nbs/73_other_tests.ipynb #74978ab1
+def test_stored_matrix_agrees_with_the_placards():
+    import json
+    from pathlib import Path
+
+    folder = next(p for p in (Path("benchmarks"), Path("../benchmarks")) if p.exists())
+    stored = json.loads((folder/"results"/"detection.json").read_text())
+    assert {*BUGS} <= {*stored}
+    for id, entry in stored.items():
+        found = any(entry[k]["faulty"] for k in ("sampler", "engine") if k in entry)
+        assert found == (id in BUGS and BUGS[id].in_battery), id
+
