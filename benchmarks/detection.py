@@ -1,6 +1,6 @@
 """The detection matrix: every bug of the zoo against every check.
 
-    python benchmarks/detection.py [ID ...]
+    python benchmarks/detection.py [--out FILE] [ID ...]
 
 Each bug, and each right rule, is audited as a step (`audit.sampler`, if it is a
 bug of a rule) and as an engine (`audit.engine`), with seed 0, and put to seven
@@ -67,7 +67,8 @@ def measure(name, bug, rule, declared):
     return found
 
 
-def main(wanted):
+def main(wanted, out=OUT):
+    if wanted[:1] == ["--out"]: out, wanted = Path(wanted[1]), wanted[2:]
     todo = {id: (bug, bug.rule, "block" if bug.room == "block" else "token")
             for id, bug in sorted(BUGS.items())}
     for name, rule in RIGHT.items():
@@ -76,13 +77,13 @@ def main(wanted):
                   lambda step=step: lambda: step, None, loop_of)
         declared = {"token rule": "token", "block rule": "block"}.get(name)
         todo[name] = bug, rule, declared
-    results = json.loads(OUT.read_text()) if OUT.exists() else {}
+    results = json.loads(out.read_text()) if out.exists() else {}
     for name, args in todo.items():
         if name in results and name not in wanted or wanted and name not in wanted: continue
         start = time.monotonic()
         results[name] = measure(name, *args)
         results[name]["seconds"] = round(time.monotonic() - start, 1)
-        OUT.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+        out.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
         print(name, results[name]["seconds"], results[name].get("sampler", {}).get("failed"),
               results[name]["engine"]["failed"],
               {k: round(v["passes"], 2) for k, v in results[name]["other"].items()}, flush=True)
