@@ -116,44 +116,44 @@ def cells_figure(
     return ax
 
 
+def _walk(check, rng):
+    "Evidence (powers of ten) after so many blocks, in a random order of the counts."
+    law, seen = np.array(check.expected), np.array(check.observed)
+    cells = pool(law/law.sum(), check.n)
+    law, seen = merge(law, cells), merge(seen, cells)
+    order = rng.permutation(np.repeat(np.arange(len(seen)), seen))
+    path = log_e_path(order, law/law.sum())/math.log(10)
+    keep = np.unique(np.linspace(0, len(path) - 1, 200).astype(int))
+    return keep + 1, path[keep]
+
+
 def path_figure(
     audit, # Audit
     most=5, # show so many checks, those with most evidence
-): # axes
-    """Draw how evidence grows with the blocks, in a random order.
+): # axes, or None where there is nothing to draw; whether they show the looks
+    """Draw how evidence grows with the blocks.
 
-    An audit keeps counts, not their order. Given the counts of independent
-    blocks every order is equally likely, so one is drawn.
+    Where the audit has looked three times or more, the looks are drawn. Else
+    the counts are put into an order: given the counts of independent blocks
+    every order is equally likely, so one is drawn at random.
     """
-    from specdec_nb.plots import lines
-    checks = [c for c in audit.hypotheses if c.observed and c.n]
+    from specdec_nb.plots import COLOURS, DASHES, MARKERS, new_axes
+    checks = [c for c in audit.hypotheses if c.observed and c.n and len(c.observed) > 1]
     checks = sorted(checks, key=lambda c: -c.log_e)[:most]
-    rng, ax = np.random.default_rng(audit.seed), None
+    if not checks: return None, False
+    looks = all(len(c.path) > 2 for c in checks)
+    rng, ax = np.random.default_rng(audit.seed), new_axes()
     for i, (check, name) in enumerate(zip(checks, _named(checks))):
-        law, seen = np.array(check.expected), np.array(check.observed)
-        cells = pool(law/law.sum(), check.n)
-        law, seen = merge(law, cells), merge(seen, cells)
-        if len(law) < 2: continue
-        order = rng.permutation(np.repeat(np.arange(len(seen)), seen))
-        path = log_e_path(order, law/law.sum())/math.log(10)
-        keep = np.unique(np.linspace(0, len(path) - 1, 200).astype(int))
-        before, ax = ax, lines(keep + 1, {name: path[keep]}, markers=False, ax=ax,
-                               xlabel="blocks", ylabel="evidence, powers of ten")
-        line = ax.get_lines()[-1]
-        if before is not None: _as_series(line, i)
-    if ax is None: return None
-    for text in ax.texts[:]: text.remove()
+        if looks: x, y = (np.array(v) for v in zip(*check.path))
+        x, y = (x, y/math.log(10)) if looks else _walk(check, rng)
+        ax.plot(x, y, color=COLOURS[i % 8], linestyle=DASHES[i % 6], label=name,
+                marker=MARKERS[i % 8] if looks else None)
     ax.axhline(math.log10(len(audit.hypotheses)/audit.alpha), color="black",
                linestyle="--", linewidth=1)
+    ax.set(xlabel="blocks", ylabel="evidence, powers of ten")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0,
               frameon=False)
-    return ax
-
-
-def _as_series(line, i):
-    "Give a line the look of the i-th of a series."
-    from specdec_nb.plots import COLOURS, DASHES
-    line.set(color=COLOURS[i % len(COLOURS)], linestyle=DASHES[i % len(DASHES)])
+    return ax, looks
 
 
 def p_value_figure(
@@ -259,9 +259,11 @@ def _figures(audit, name):
                      f"Observed and expected frequencies for {worst.case}.",
                      f"{worst.case}, {worst.kind}: the outcomes that lie farthest from what is "
                      "expected, where the evidence is strongest."))
-        path = path_figure(audit)
+        path, looks = path_figure(audit)
         if path is not None:
             made.append((path, "Evidence as the number of blocks grows.",
+                         "Evidence at each look of the audit, for the checks with most of it."
+                         if looks else
                          "How evidence grows with the blocks, for the checks with most of it. "
                          "The audit keeps counts; the order is one at random, as likely as any. "
                          "Rare outcomes are taken together here."))
@@ -280,11 +282,11 @@ def _diagnosis(found):
     if not found: return ("<h3>Diagnosis</h3><p>None of the bugs of the zoo fits the counts. "
                           "Look at the cells that differ most.</p>")
     items = "".join(
-        f"<li><strong>{escape(bug.id)}, {escape(bug.name)}</strong> "
-        f"({_number(float(odds), '.3g')}). {escape(bug.what)} "
-        f'<span class="dim">Met in: {escape(bug.reference)}.</span>' for bug, odds in found)
-    return ("<h3>Diagnosis</h3><p>Known bugs that fit the counts best, the likeliest first, "
-            f"with their odds against the other bugs of the zoo.</p><ol>{items}</ol>")
+        f"<li><strong>{escape(s.bug.id)}, {escape(s.bug.name)}</strong> "
+        f"({s.share:.1%}). {escape(s.bug.what)} "
+        f'<span class="dim">Met in: {escape(s.bug.reference)}.</span>' for s in [s for s in found if s.share > .001 or s is found[0]][:5])
+    return ("<h3>Diagnosis</h3><p>Known bugs that fit the counts, the likeliest first. The share "
+            f"is the posterior probability among the bugs of the zoo.</p><ol>{items}</ol>")
 
 
 def _section(audit, found, name):
@@ -321,7 +323,7 @@ failure. A pass speaks of the inputs that were tried.</p></section>"""
 
 def page(
     audits, # an Audit, or a list of them
-    diagnoses=None, # for each audit: list of (bug, odds), [] if none fits, None if not asked
+    diagnoses=None, # for each audit: list of zoo.Suspect; [] if none fits; None: not asked
     title="Is it lossless?", # heading of the page
 ): # a whole HTML page
     """Write audits as one self-contained HTML page.

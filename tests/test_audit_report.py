@@ -52,7 +52,7 @@ class Reader(HTMLParser):
 
 # %% ../nbs/81_audit_report.ipynb #e9b2eb15
 def test_the_page_is_whole():
-    #| mutant: escape_all = escapes_nothing
+    #| mutant: page = forgets_to_escape
     _, wrong = audits(n=200)
     nasty = Audit("<script>alert(1)</script>", 1e-6, 0, (
         Check("a<b", "support", False, 5, note="<img src=x>"),))
@@ -64,7 +64,7 @@ def test_the_page_is_whole():
     words = " ".join(seen.words)
     assert "BIASED" in words and "None of the bugs" in words and "C twice" in words
     assert "black" not in text and "#000000" not in text
-    seen = Reader(escape_all(page(nasty)))
+    seen = Reader(page(nasty))
     assert "script" not in seen.tags and "img" not in seen.tags
     assert "<script>alert(1)</script>" in seen.words
     nothing = page(Audit("x", 1e-6, 0, (), could_not="it does not start"))
@@ -81,11 +81,6 @@ def test_the_page_is_whole():
 import html
 
 
-def escape_all(text):
-    "Leave a page as it is."
-    return text
-
-
-def escapes_nothing(text):
+def forgets_to_escape(audits, diagnoses=None, right=page):
     "Wrong on purpose: a page whose author forgot to escape."
-    return html.unescape(text)
+    return html.unescape(right(audits, diagnoses))

@@ -12,7 +12,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from specdec_nb.server import Client, Completion, ServerError, audit, laws_of
 from specdec_nb.testing import refuses
 
 # %% ../nbs/77_server.ipynb #7574776c

@@ -13,8 +13,6 @@ from specdec_nb.block_rule import block_rule
 from specdec_nb.chance import Sampled, law_of
 from specdec_nb.rules import token_rule
 from specdec_nb.testing import A, C, E, F, H, law, random_model, refuses, same
-from specdec_nb.traces import (Row, Tally, Trace, Writer, as_row, audit, bin_law, header_line,
-                               row_of_logprobs, step_line)
 
 # %% ../nbs/76_traces.ipynb #65d6aa4b
 def test_a_row_is_a_law_or_an_error():
