@@ -404,6 +404,7 @@ hang("Z07", "silent lenience", "test", shown_on("B"),
 # %% ../nbs/72_zoo.ipynb #07903ea9
 def _norm(weights): return weights/weights.sum()
 def _excess(q, p): return np.maximum(q - p, 0)
+def _like(x, q): return x if q.dtype == object else float(x)  # exact if q is
 
 
 def replaced_from_target(target, draft, tokens, chance):
@@ -443,7 +444,7 @@ def zero_over_zero(target, draft, tokens, chance):
 
 def epsilon_residual(target, draft, tokens, chance, epsilon=Fraction(1, 10**9)):
     "Add 1e-9 to every entry of the residual before it is scaled."
-    def instead(q, p): return _norm(_excess(q, p) + epsilon)
+    def instead(q, p): return _norm(_excess(q, p) + _like(epsilon, q))
     return by_parts(instead=instead)(target, draft, tokens, chance)
 
 # %% ../nbs/72_zoo.ipynb #a68bf3b0
@@ -576,7 +577,7 @@ hang("Z18", "two requests, one uniform", "shared randomness", _two_requests,
      "two requests", "TRT-LLM#19487", step=step_of(token_rule), batch=one_uniform_for_two)
 
 # %% ../nbs/72_zoo.ipynb #4aab9fa7
-def flattened(q): return (q + _law(*[1]*len(q)))/2
+def flattened(q): return (q + _like(Fraction(1, len(q)), q))/2
 
 
 def unwarped_bonus(target, draft, tokens, chance, plain=flattened):
@@ -587,8 +588,8 @@ def unwarped_bonus(target, draft, tokens, chance, plain=flattened):
 
 def not_renormalised(target, draft, tokens, chance, kept=Fraction(4, 5)):
     "Cut the target's law off (top-k) and do not scale what is left to 1."
-    def keep(q, p, x): return min(1, kept*q[x]/p[x])
-    def instead(q, p): return _norm(_excess(kept*q, p))
+    def keep(q, p, x): return min(1, _like(kept, q)*q[x]/p[x])
+    def instead(q, p): return _norm(_excess(_like(kept, q)*q, p))
     return by_parts(keep, instead)(target, draft, tokens, chance)
 
 
