@@ -52,10 +52,13 @@ def measure(name, bug, rule, declared):
     found = {"name": bug.name, "room": bug.room}
     more = bug.id in BUGS and bug.in_battery
     if rule:
-        fn = audit.as_sampler(rule) if bug.id == "Z35" else Tabulated(rule)
-        found["sampler"] = first_fault(
+        fn = audit.as_sampler(rule) if bug.id in ("Z31", "Z35") else Tabulated(rule)
+        def step(declared): return first_fault(
             lambda n: audit.sampler(fn, rule=declared, subject=name, n=n),
             2_000, *[20_000]*more)
+        found["sampler"] = step(declared)
+        if more and "joint law" not in found["sampler"]["failed"]:
+            found["undeclared"] = step(None)  # the law of the text alone
     found["engine"] = first_fault(
         lambda n: audit.engine(bug.engine(), many=bug.many(), subject=name, n=n),
         400, *[4_000]*(more and not rule))

@@ -301,8 +301,8 @@ def shown_on(name, gamma=1, length=1, n_blocks=1):
     pair = INPUTS[name] if isinstance(name, str) else name
     target, draft = map(_constant, pair)
     words = f"Example {name}" if isinstance(name, str) else (
-        f"$q=({_row(pair[0])})$, $p=({_row(pair[1])})$")
-    if gamma > 1: words += rf", $\gamma={gamma}$"
+        f"q = ({_row(pair[0])}), p = ({_row(pair[1])})")
+    if gamma > 1: words += f", γ = {gamma}"
     words += "" if length == 1 else f", first {length} tokens"
     def show(make):
         return Exhibit(words, text_law(make, target, draft, gamma, length, n_blocks),
@@ -472,7 +472,7 @@ def _almost_equal(make):
         x = chance.draw(p)
         n, token = zero_over_zero([q, p], [p], [x], chance)
         return x if n else token
-    return Exhibit("float32 $q=(0,1/2-2^{-25},1/2)$, $p=(0,1/2,1/2)$", law_of(first),
+    return Exhibit("float32 q = (0, 1/2 - 1/2²⁵, 1/2), p = (0, 1/2, 1/2)", law_of(first),
                    {1: half, 2: half})
 
 
@@ -670,7 +670,7 @@ def _grammar(make):
     "After token 1 the grammar wants token 0."
     def target(text): return _law(1, 0) if text and text[-1] == 1 else _law(1, 1)
     def draft(text): return _law(1, 0) if text and text[-1] == 1 else _law(9, 1)
-    return Exhibit("no 1 after 1; $q=(1/2,1/2)$, $p=(9/10,1/10)$; 2 tokens",
+    return Exhibit("no 1 after 1; else q = (1/2, 1/2), p = (9/10, 1/10); 2 tokens",
                    text_law(make, target, draft, 1, 2, 2),
                    law_of(autoregressive(target, 2)))
 
@@ -728,14 +728,14 @@ def running_sum(q, p, tokens, chance):
 #| code-fold: true
 def _fixed_rows(make):
     q, rows = _law(1, 1), (0, 0, 0, 1)
-    return Exhibit("$q=(1/2,1/2)$, four rows that draft 0, 0, 0, 1",
+    return Exhibit("q = (1/2, 1/2), four rows that draft 0, 0, 0, 1",
                    law_of(lambda chance: longest_match_wins(q, q, rows, chance).token),
                    law_of(lambda chance: chance.draw(q)))
 
 
 def _repeated_child(make):
     q = _law(5, 3, 2)
-    return Exhibit("$q=(5,3,2)/10$, children 0 and 0",
+    return Exhibit("q = (5, 3, 2)/10, children 0 and 0",
                    law_of(lambda chance: running_sum(q, q, (0, 0), chance).token),
                    law_of(lambda chance: chance.draw(q)))
 
@@ -839,7 +839,7 @@ def _last_flag(chances, chance):
 def _flag(make):
     q, p = INPUTS["D"]
     def program(chance): return make()(_constant(q), _constant(p), 2, (), chance)[0][0]
-    return Exhibit(r"Example D, $\gamma=2$", law_of(program),
+    return Exhibit("Example D, γ = 2", law_of(program),
                    law_of(lambda chance: chance.draw(q)))
 
 
@@ -858,7 +858,7 @@ hang("Z31", "a flag over products", "block", _flag,
 def _two_rows(make):
     q, *rows = _law(1, 1), _law(4, 1), _law(3, 7)
     def draft(text): return rows[min(len(text), 1)]
-    return Exhibit(r"$q=(1/2,1/2)$, draft rows $(4,1)/5$ and $(3,7)/10$, 2 tokens",
+    return Exhibit("q = (1/2, 1/2), draft rows (4, 1)/5 and (3, 7)/10, 2 tokens",
                    text_law(make, _constant(q), draft, 2, 2),
                    law_of(autoregressive(_constant(q), 2)))
 
@@ -991,8 +991,8 @@ def _second_count(make):
         step = make()
         text, _ = step(sticky, sticky, 2, (), chance)
         return step(sticky, sticky, 2, text, chance)[1]
-    return Exhibit(r"the draft equals the target (9/10 for the last token but one), "
-                   r"$\gamma=2$; accepted in block 2", law_of(program), {2: Fraction(1)})
+    return Exhibit("the draft equals the target (9/10 for the last token but one), "
+                   "γ = 2; accepted in block 2", law_of(program), {2: Fraction(1)})
 
 
 hang("Z38", "one token short", "loop", _second_count,
@@ -1018,7 +1018,7 @@ def _past_the_stop(make):
     model = _constant(_law(1, 1))
     def text(loop):
         return law_of(lambda chance: loop(make())(model, model, (), 2, 3, {1}, chance))
-    return Exhibit(r"fair coin, token 1 stops, $\gamma=2$, at most 3 tokens",
+    return Exhibit("fair coin, token 1 stops, γ = 2, at most 3 tokens",
                    text(only_looks_at_the_end), text(loop_of))
 
 
@@ -1076,7 +1076,7 @@ def _counted(make):
     def counts(step):
         law = law_of(lambda chance: step(target, draft, 2, (), chance))
         return image(law, lambda outcome: outcome[1])
-    return Exhibit(r"Example A, $\gamma=2$, number accepted", counts(make()),
+    return Exhibit("Example A, γ = 2, number accepted", counts(make()),
                    counts(step_of(token_rule)))
 
 
