@@ -296,13 +296,13 @@ def text_law(make, target, draft, gamma, length, n_blocks=1):
     return law_of(program)
 
 
-def shown_on(name, gamma=1, length=1, n_blocks=1):
+def shown_on(name, gamma=1, length=1, n_blocks=1, letter="γ"):
     "Exhibit a step on a named example, or on a pair of laws, the same in every row."
     pair = INPUTS[name] if isinstance(name, str) else name
     target, draft = map(_constant, pair)
     words = f"Example {name}" if isinstance(name, str) else (
         f"q = ({_row(pair[0])}), p = ({_row(pair[1])})")
-    if gamma > 1: words += f", γ = {gamma}"
+    if gamma > 1: words += f", {letter} = {gamma}"
     words += "" if length == 1 else f", first {length} tokens"
     def show(make):
         return Exhibit(words, text_law(make, target, draft, gamma, length, n_blocks),
@@ -589,7 +589,9 @@ def unwarped_bonus(target, draft, tokens, chance, plain=flattened):
 def not_renormalised(target, draft, tokens, chance, kept=Fraction(4, 5)):
     "Cut the target's law off (top-k) and do not scale what is left to 1."
     def keep(q, p, x): return min(1, _like(kept, q)*q[x]/p[x])
-    def instead(q, p): return _norm(_excess(_like(kept, q)*q, p))
+    def instead(q, p):
+        excess = _excess(_like(kept, q)*q, p)
+        return _norm(excess) if excess.any() else q
     return by_parts(keep, instead)(target, draft, tokens, chance)
 
 
@@ -751,13 +753,13 @@ hang_choice("Z24", "the longest match wins", _fixed_rows,
             "Each row is lossless. Choosing among them by the outcome is not.",
             "joint law", "fms-extras#12, Medusa's nucleus mode", draft_iid,
             longest_match_wins, read=True)
-hang_choice("Z25", "sorted siblings", shown_on("C", 2),
+hang_choice("Z25", "sorted siblings", shown_on("C", 2, letter="k"),
             "A set of drafts has no order. The laws they were drawn from have.",
             "joint law", PLANTED, draft_distinct, resorted)
-hang_choice("Z26", "repeats dropped", shown_on("C", 2),
+hang_choice("Z26", "repeats dropped", shown_on("C", 2, letter="k"),
             "A draft that was rejected once need not be tested again.",
             "joint law", PLANTED, draft_iid, duplicates_dropped)
-hang_choice("Z27", "top-k scored with p", shown_on("C", 2),
+hang_choice("Z27", "top-k scored with p", shown_on("C", 2, letter="k"),
             "The draft's softmax is the draft's law. The top-k was not drawn from it.",
             "draft law, joint law", "trees in the manner of EAGLE", top_k,
             recursive_distinct_rule)
