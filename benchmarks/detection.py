@@ -32,11 +32,7 @@ def of(result):
     """Keep what the page draws of an audit."""
     failed = {}
     for check in result.failures: failed.setdefault(check.kind, []).append(check.case)
-    return {"verdict": result.verdict, "failed": failed, "could_not": result.could_not,
-            "kinds": sorted({c.kind for c in result.checks}),
-            "log_e": max(-1e6, min(1e6, result.log_e)), "faulty": result.faulty,
-            "n": sum(c.n for c in result.checks if c.kind == "support"),
-            "stopped_early": result.stopped_early, "seconds": round(result.seconds, 1)}
+    return {"failed": failed, "could_not": result.could_not, "faulty": result.faulty}
 
 
 def first_fault(run, *budgets):

@@ -561,7 +561,7 @@ hang("Z16", "the noise used twice", "shared randomness", shown_on("C"),
      "joint law", "vllm#47386, mended in #54282", rule=noise_used_twice)
 hang("Z17", "the noise of the prompt", "shared randomness", shown_on("E", 1, 2, 2),
      "One buffer of noise, made once, is faster.",
-     "joint law, state", "Sequoia SpecTree", start=noise_once_a_prompt, read=True)
+     "draft law, joint law", "Sequoia SpecTree", start=noise_once_a_prompt, read=True)
 
 
 def _two_requests(make):
@@ -761,7 +761,7 @@ hang_choice("Z26", "repeats dropped", shown_on("C", 2, letter="k"),
             "joint law", PLANTED, draft_iid, duplicates_dropped)
 hang_choice("Z27", "top-k scored with p", shown_on("C", 2, letter="k"),
             "The draft's softmax is the draft's law. The top-k was not drawn from it.",
-            "draft law, joint law", "trees in the manner of EAGLE", top_k,
+            "joint law", "trees in the manner of EAGLE", top_k,
             recursive_distinct_rule)
 hang_choice("Z28", "a child counted twice", _repeated_child,
             "One uniform number for all children is the cheapest right rule, if they differ.",
@@ -1012,7 +1012,7 @@ def _stale(make):
 
 hang("Z39", "kept what was rejected", "loop", _stale,
      "The cache has the right length.",
-     "joint law, state", "mlx-lm#1109, #1427, #1486, #1528, mlx-vlm#1155, vllm PR#26498, "
+     "support, joint law", "mlx-lm#1109, #1427, #1486, #1528, mlx-vlm#1155, vllm PR#26498, "
      "#54028, lucidrains#3, aprender#2014", start=keeps_what_was_rejected)
 
 
