@@ -219,7 +219,7 @@ DEMO_CASES = ("A", "C", "C twice", "D twice", "H", "4 tokens, 2 drafts")
 
 @audit_app.command()
 def demo(
-    n: int = typer.Option(4_000, "--n", help="Blocks for each input."),
+    n: int = typer.Option(3_000, "--n", help="Blocks for each input."),
     seed: int = SEED, as_json: bool = JSON, html: Path = HTML,
 ):
     """Audit a right rule and three known bugs, in under a minute.

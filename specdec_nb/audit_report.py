@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import __version__
+import specdec_nb
 from .audit import Audit, battery
 from .evidence import log_e_path, merge, pool
 
@@ -164,11 +164,13 @@ def p_value_figure(
     checks = sorted((c for c in audit.hypotheses if c.p_value is not None),
                     key=lambda c: c.p_value)
     ax, due = new_axes(), (np.arange(len(checks)) + .5)/len(checks)
+    lowest = min(.1/len(checks), max(1e-15, checks[0].p_value))
     for x, check in zip(due, checks):
         mark, colour = ("o", COLOURS[0]) if check.passed else ("s", COLOURS[1])
-        ax.plot(x, check.p_value, mark, color=colour, clip_on=False)
-    ax.plot([0, 1], [0, 1], color="black", linestyle="--", linewidth=1)
-    ax.set(xlabel="rank among the checks", ylabel="p-value", xlim=(0, 1), ylim=(0, 1))
+        ax.plot(x, max(check.p_value, lowest), mark, color=colour, clip_on=False)
+    ax.plot([lowest, 1], [lowest, 1], color="black", linestyle="--", linewidth=1)
+    ax.set(xlabel="expected from a right sampler", ylabel="p-value", xscale="log",
+           yscale="log", xlim=(.3/len(checks), 1), ylim=(lowest, 1))
     return ax
 
 # %% ../nbs/81_audit_report.ipynb #f56a617d
@@ -193,7 +195,7 @@ h3 { font-size: 1.05rem; margin-top: 1.8rem; }
 th, td { text-align: right; padding: .3rem .55rem; border-bottom: 1px solid var(--line);
   white-space: nowrap; font-variant-numeric: tabular-nums; }
 th { vertical-align: bottom; } th:first-child, td:first-child, .words { text-align: left; }
-td.words { white-space: normal; min-width: 9rem; } tr.failed { background: var(--soft); }
+td.note { white-space: normal; min-width: 9rem; } tr.failed { background: var(--soft); }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr));
   gap: 1.5rem; align-items: start; } figure { margin: 0; }
 svg { width: 100%; height: auto; fill: currentColor; } svg text { fill: currentColor; }
@@ -214,23 +216,23 @@ def _table(audit):
     rows, fold = [], len(fine) > 1
     if fold:
         rows.append(f'<tr><td>{len(fine)} inputs<td class="words">support'
-                    f'<td>{sum(c.n for c in fine):,}<td>–<td>–<td>–<td>–'
-                    '<td class="words">no token of probability zero')
+                    f'<td class="words">passed<td>{sum(c.n for c in fine):,}'
+                    '<td>–<td>–<td>–<td>–<td class="words note">no token of probability zero')
     for c in audit.checks:
         if fold and c in fine: continue
         log_e = None if c.log_e is None else c.log_e/math.log(10)
-        word = "passed" if c.passed else "failed"
-        note = ". ".join(filter(None, (word, escape(c.note))))
+        word = '"words">passed' if c.passed else '"words bad">failed'
         rows.append(
             f'<tr{"" if c.passed else " class=failed"}><td>{escape(c.case)}'
-            f'<td class="words">{escape(c.kind)}<td>{c.n:,}<td>{_number(log_e, ".1f")}'
+            f'<td class="words">{escape(c.kind)}<td class={word}'
+            f'<td>{c.n:,}<td>{_number(log_e, ".1f")}'
             f'<td>{_number(c.p_value, ".2g")}<td>{_number(c.tv or None, ".4f")}'
             f'<td>{_number(c.detectable_tv, ".4f")}'
-            f'<td class="words{"" if c.passed else " bad"}">{note}')
+            f'<td class="words note">{escape(c.note)}')
     return ('<div class="wide" tabindex="0" role="region" aria-label="Checks"><table>'
-            '<thead><tr><th>input<th class="words">check<th>n<th>evidence,<br>powers of 10'
+            '<thead><tr><th>input<th class="words">check<th class="words">result<th>n<th>evidence,<br>powers of 10'
             '<th>p-value<th>bias,<br>at least<th>bias that would<br>have been seen'
-            '<th class="words">result</thead><tbody>' + "\n".join(rows) + "</tbody></table></div>")
+            '<th class="words">note</thead><tbody>' + "\n".join(rows) + "</tbody></table></div>")
 
 
 def _labels(audit, check):
@@ -269,8 +271,8 @@ def _figures(audit, name):
                          "Rare outcomes are taken together here."))
     if any(c.p_value is not None for c in audit.hypotheses):
         made.append((p_value_figure(audit), "Sorted p-values.",
-                     "Sorted p-values. For a right sampler they lie near the dashed line. They "
-                     "decide nothing here."))
+                     "Sorted p-values, on logarithmic axes. For a right sampler they lie near the "
+                     "dashed line. They decide nothing here."))
     return '<div class="figures">' + "\n".join(
         f"<figure>{inline_svg(ax, alt, f'{name}f{i}')}<figcaption>{escape(caption)}"
         "</figcaption></figure>" for i, (ax, alt, caption) in enumerate(made)) + "</div>"
@@ -344,7 +346,7 @@ def page(
 <html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>{STYLE}</style></head><body><main><h1>{escape(title)}</h1>
-<p class="dim">Audit by specdec-nb {__version__}. The question: does the text that comes out have
+<p class="dim">Audit by specdec-nb {specdec_nb.__version__}. The question: does the text that comes out have
 exactly the target's law?</p>
 {body}
 {READ}</main></body></html>

@@ -6,7 +6,6 @@
 __all__ = ['app', 'KINDS', 'models', 'report', 'install', 'generate', 'plan', 'main']
 
 # %% ../nbs/82_cli.ipynb #54bef9ba
-import codecs
 import json
 import sys
 from pathlib import Path
@@ -138,11 +137,38 @@ def _rule(name):
 
 def _embedded(prompt, draft, warp, target_order, draft_order):
     "Target, prompt, drafter, stop tokens and bytes of a token: the n-gram pair."
+    from specdec_nb.drafters import ModelDrafter
     from specdec_nb.lookup import drafter_named
     from specdec_nb.models import embedded_pair
     target, small = embedded_pair(target_order, draft_order)
-    drafter = small if draft is None else drafter_named(draft, target, warp)
+    drafter = ModelDrafter(small, warp) if draft is None else drafter_named(draft, target, warp)
     return target, list(prompt.encode()), drafter, (), lambda token: bytes([token])
+
+
+def _from_file(path, warp, words, progress):
+    "A drafter from a smaller model; its tokens are matched with the target's by string."
+    from specdec_nb.drafters import ModelDrafter, Renamed, ids_by_name
+    from specdec_nb.llama import load
+    model, tokenizer = load(path, progress)
+    if tokenizer.words != words:
+        model = Renamed(model, ids_by_name(tokenizer.words, words), len(words))
+    return ModelDrafter(model, warp)
+
+
+def _adaptive(drafter, target, held, gamma):
+    "The same drafter, but it chooses how far, by costs that are measured here."
+    from time import perf_counter
+    from specdec_nb.reality import verify_curve
+    from specdec_nb.thrift import ThriftyDrafter
+    if not hasattr(drafter, "model"):
+        raise ValueError("adaptive: expected a draft that samples from a model, such as "
+                         f"early-exit:K, got {type(drafter).__name__}")
+    rows = sorted({1, *range(2, min(gamma, 4) + 2), gamma + 1})
+    curve = verify_curve(target, rows, held, repeats=3)
+    context, start = (0,)*held, perf_counter()
+    for n in range(5): drafter.model.rows((*context, n), 1)
+    cost = (perf_counter() - start)/5/curve[1]
+    return ThriftyDrafter(drafter.model, cost, curve.items(), drafter.warp)
 
 
 def _real(model, prompt, draft, warp, raw, fast):
@@ -159,31 +185,45 @@ def _real(model, prompt, draft, warp, raw, fast):
         from specdec_nb.fewrows import pack
         pack(target)
     tokens = tokenizer.encode(prompt) if raw else tokenizer.chat(prompt)
-    drafter = drafter_named(draft or "lookup", target, warp)
+    if draft and draft.startswith("model:"):
+        drafter = _from_file(draft[6:], warp, tokenizer.words, progress)
+    else: drafter = drafter_named(draft or "lookup", target, warp)
     return target, tokens, drafter, tokenizer.stop, tokenizer.bytes
 
 
-def _text(tokens, stop, piece):
-    return b"".join(piece(x) for x in tokens if x not in stop).decode(errors="replace")
-
-
-def _compared(fast, plain, seconds, target, drafter):
-    "Measured and predicted speed-up of one run against another."
-    from time import perf_counter
+def _worth(generation, plain, target):
+    "What the draft was worth: measured, and predicted from measured costs."
     from specdec_nb.reality import predicted_speed_up, verify_curve
-    start, n = perf_counter(), 0
-    if drafter is not None and not hasattr(drafter, "propose"):
-        drafter = fast.drafter
-    while drafter is not None and n < 8:  # time of one drafted token, after the prompt
-        drafter.propose(fast.prompt, 1, fast.chance)
-        n += 1
-    draft_seconds = (perf_counter() - start)/max(n, 1)
-    sizes = {1, *(s.n_drafted + 1 for s in fast.trace.steps)}
-    curve = verify_curve(target, sizes, held=min(len(fast.prompt), 64), repeats=3)
-    rates = [run.trace.n_tokens/s for run, s in zip((fast, plain), seconds)]
+    trace, drafted = generation.trace, sum(s.n_drafted for s in generation.trace.steps)
+    sizes = sorted({1, *(s.n_drafted + 1 for s in trace.steps)})
+    sizes = sizes if len(sizes) < 7 else [1, 2, 3, sizes[len(sizes)//2], sizes[-1]]
+    curve = verify_curve(target, sizes, held=min(len(generation.prompt), 64), repeats=3)
+    rates = [made.trace.n_tokens/sum(made.trace.seconds) for made in (generation, plain)]
     return {"tokens_per_second": rates[0], "plain_tokens_per_second": rates[1],
-            "measured_speed_up": rates[0]/rates[1], "same_text": fast.tokens == plain.tokens,
-            "predicted_speed_up": predicted_speed_up(fast.trace, curve, draft_seconds)}
+            "plain_tokens": plain.trace.n_tokens,
+            "measured_speed_up": rates[0]/rates[1],
+            "predicted_speed_up": predicted_speed_up(
+                trace, curve, trace.seconds.draft/drafted if drafted else 0.),
+            "same_text": generation.tokens[:len(plain.tokens)] == plain.tokens}
+
+
+def _print_worth(worth, trace, console):
+    table = Table("", "value", title="What it was worth")
+    for name, value in worth.items():
+        shown = f"{value:.2f}" if isinstance(value, float) else str(value)
+        table.add_row(name.replace("_", " "), {"True": "yes", "False": "no"}.get(shown, shown))
+    total = sum(trace.seconds) or 1
+    table.add_row("time: " + ", ".join(trace.seconds._fields),
+                  ", ".join(f"{part/total:.1%}" for part in trace.seconds))
+    console.print(table)
+
+
+def _writable(path):
+    "Open a file for writing now, so that a mistake shows before the work is done."
+    if path is None: return None
+    try: return open(path, "w", encoding="utf-8")
+    except OSError as error:
+        raise ValueError(f"save_trace: cannot write {path}: {error.strerror}") from None
 
 
 @app.command()
@@ -191,14 +231,18 @@ def generate(
     prompt: str = typer.Option("The ", help="Text to start from; at least one character."),
     model: str = typer.Option("embedded", help="embedded (byte n-grams), smollm2, or a "
                                                "GGUF file of the LLaMA family."),
-    draft: str = typer.Option(None, help="lookup, ngram, bigram, early-exit:K or none. "
-                              "Default: a smaller n-gram model if embedded, else lookup."),
+    draft: str = typer.Option(None, help="lookup, ngram, bigram, early-exit:K, model:FILE "
+                              "(GGUF) or none. Default: a smaller n-gram model if embedded, "
+                              "else lookup."),
+    adaptive: bool = typer.Option(False, help="Draft as far as it pays, up to gamma, by "
+                                              "costs measured first."),
     rule: str = typer.Option("token", help="token, block or greedy."),
     gamma: int = typer.Option(4, help="Tokens to draft in each step; 0 decodes plainly."),
     temperature: float = typer.Option(1., help="0 is greedy."),
     top_k: int = typer.Option(None, help="Keep the k most probable tokens."),
     top_p: float = typer.Option(1., help="Keep the most probable tokens of this mass."),
     max_tokens: int = typer.Option(300, help="Tokens to emit; bytes if embedded."),
+    stop: list[str] = typer.Option([], help="Text at which to end; may be given again."),
     raw: bool = typer.Option(False, help="Do not wrap the prompt as a chat message."),
     fast: bool = typer.Option(False, help="Products of few rows by compiled code "
                                           "(needs llvmlite); not for embedded."),
@@ -206,6 +250,8 @@ def generate(
     draft_order: int = typer.Option(4, help="Embedded: order of the draft."),
     seed: int = typer.Option(7, help="Seed of the random generator."),
     compare: bool = typer.Option(False, help="Also decode plainly; print the speed-up."),
+    save_trace: Path = typer.Option(None, help="Write a record of each target pass to this "
+                                               "file, as JSON Lines."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON; do not stream."),
 ):
     """Write text with the embedded pair of n-gram models, or with a real model.
@@ -214,60 +260,56 @@ def generate(
 
     Example: [bold]specdec-nb generate --model smollm2 --prompt "Who are you?"[/bold]
     """
-    from time import perf_counter
     from specdec_nb.decode import generate as start
     from specdec_nb.dist import as_count
     from specdec_nb.warps import Warp
     warp = Warp(temperature=temperature, top_k=top_k, top_p=top_p)
     seed, gamma, verify = as_count(seed, "seed", 0), as_count(gamma, "gamma", 0), _rule(rule)
     if not prompt: raise ValueError("prompt: expected at least one character, got none")
-    target, tokens, drafter, stop, piece = (
+    target, tokens, drafter, ends, piece = (
         _embedded(prompt, draft, warp, target_order, draft_order) if model == "embedded"
         else _real(model, prompt, draft, warp, raw, fast))
+    if adaptive: drafter = _adaptive(drafter, target, min(len(tokens), 64), gamma)
 
-    def make(drafter):
+    def make(drafter, most=max_tokens):
         return start(target, tokens, draft=drafter, gamma=gamma, rule=verify, warp=warp,
-                     max_tokens=max_tokens, stop=stop,
+                     max_tokens=most, stop=ends, stop_text=stop, piece=piece,
                      chance=Sampled(np.random.default_rng(seed)))
     generation, console = make(drafter), Console(highlight=False)
+    file = _writable(save_trace)
     if model != "embedded": target.rows(generation.prompt)  # not part of what is timed
-    began = perf_counter()
-    if as_json: generation.run()
-    else: _stream(generation, prompt, stop, piece, console)
-    seconds, result = [perf_counter() - began], {}
-    if compare and generation.tokens:
+    worth = {}
+    try:
+        if as_json: generation.run()
+        else: _stream(generation, prompt, console)
+    finally:
+        if file: file.write(generation.trace.to_jsonl()); file.close()
+    if generation.tokens and (compare or not as_json):
         target.rows(generation.prompt)
-        plain, began = make(None), perf_counter()
-        seconds += [plain.run() and perf_counter() - began]
-        result = _compared(generation, plain, seconds, target, drafter)
+        plain = make(None, max_tokens if compare else min(max_tokens, 8)).run()
+        worth = _worth(generation, plain, target)
     if as_json:
-        print(json.dumps({"prompt": prompt, "text": _text(generation.tokens, stop, piece),
+        print(json.dumps({"prompt": prompt, "text": generation.text,
                           "model": model, "draft": draft, "rule": rule, "gamma": gamma,
                           "temperature": temperature, "seed": seed,
                           "metrics": generation.trace.metrics(),
-                          **({"compare": result} if result else {})}, indent=2))
+                          **({"compare": worth} if worth else {})}, indent=2))
         return
     console.print(_metrics_table(generation.trace))
-    if result:
-        table = Table("against plain decoding", "value", title="What it was worth")
-        for name, value in result.items():
-            table.add_row(name.replace("_", " "), f"{value:.2f}" if isinstance(value, float)
-                          else "yes" if value else "no")
-        console.print(table)
+    if worth: _print_worth(worth, generation.trace, console)
 
 
-def _stream(generation, prompt, stop, piece, console):
+def _stream(generation, prompt, console):
     "Print tokens as they are settled, in the colour of what they are."
+    from specdec_nb.text import TextStream
     console.print(Text(prompt, "dim"), end="", soft_wrap=True)
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    stream = TextStream(generation.piece, generation.stops)
     while not generation.done:
         step = generation.step()
         for token, kind in zip(step.emitted, step.kinds):
-            if token in stop: continue
-            console.print(Text(decoder.decode(piece(token)), KINDS[kind]), end="",
-                          soft_wrap=True)
+            console.print(Text(stream.add(token), KINDS[kind]), end="", soft_wrap=True)
         console.file.flush()
-    console.print(decoder.decode(b"", True) + "\n")
+    console.print(stream.close() + "\n")
     if console.color_system:
         console.print(*(Text(kind, style) for kind, style in KINDS.items() if style))
 

@@ -85,6 +85,7 @@ class Model:
         """
         new, held = as_tokens(_unpacked(tokens), self.vocab_size), len(self)
         if not new: raise ValueError("tokens: expected at least one, got none")
+        self._keep(held)  # whatever an interrupt has left behind them
         try: rows = as_rows(self._laws(new), f"laws of {type(self).__name__}",
                             len(new), self.vocab_size)
         except BaseException:  # an interrupt must not leave half a cache
@@ -108,8 +109,8 @@ class Model:
         """
         n = as_count(n, "n", 0, len(self))
         if n == len(self): return
+        self.tokens = self.tokens[:n]  # first: what is not held is never used
         self._keep(n)
-        self.tokens = self.tokens[:n]
 
     def rows(
         self,

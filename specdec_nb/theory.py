@@ -10,10 +10,12 @@ __all__ = ['as_number', 'tau_law', 'expected_tokens', 'as_survival', 'expected_t
 import math
 from fractions import Fraction
 from itertools import accumulate, repeat
-from numbers import Integral, Rational, Real
+from numbers import Rational, Real
 from operator import mul
 
 import numpy as np
+
+from .dist import as_count
 
 # %% ../nbs/50_theory.ipynb #39355f41
 def as_number(
@@ -35,13 +37,6 @@ def as_number(
         raise ValueError(f"{name}: expected a number {limit}, got {value!r}")
     return Fraction(value) if isinstance(value, Rational) else float(value)
 
-
-def _as_count(value, name):
-    "Check that a value is a whole number, zero or more."
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{name}: expected a whole number >= 0, got {value!r}")
-    return int(value)
-
 # %% ../nbs/50_theory.ipynb #202f3ca0
 def tau_law(
     alpha, # probability that a draft is kept, in [0, 1]
@@ -58,7 +53,7 @@ def tau_law(
     -----
     Proof: thm-tokens. Source: Leviathan et al. (2023), section 3.1.
     """
-    alpha, gamma = as_number(alpha, "alpha", 1), _as_count(gamma, "gamma")
+    alpha, gamma = as_number(alpha, "alpha", 1), as_count(gamma, "gamma")
     return np.array([alpha**j*(1 - alpha) for j in range(gamma)] + [alpha**gamma])
 
 
@@ -77,7 +72,7 @@ def expected_tokens(
     -----
     Proof: thm-tokens. Source: Leviathan et al. (2023), equation 1.
     """
-    alpha, gamma = as_number(alpha, "alpha", 1), _as_count(gamma, "gamma")
+    alpha, gamma = as_number(alpha, "alpha", 1), as_count(gamma, "gamma")
     tokens = alpha**0
     for _ in range(gamma): tokens = 1 + alpha*tokens
     return tokens
@@ -192,7 +187,7 @@ def best_gamma(
     maximise numerically.
     """
     alpha, cost = as_number(alpha, "alpha", 1), as_number(cost, "cost")
-    max_gamma = _as_count(max_gamma, "max_gamma")
+    max_gamma = as_count(max_gamma, "max_gamma")
     return _climb(accumulate(repeat(alpha, max_gamma), mul), cost)
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from specdec_nb.audit import _view_log_e
 from specdec_nb.block_rule import block_rule
 from specdec_nb.chance import image, law_of
 from specdec_nb.evidence import compositions, log_mean_e, multinomial_prob
@@ -128,7 +127,7 @@ def honest(target, draft, tokens, chance):
 # %% ../nbs/70_audit.ipynb #ee62692f
 def test_the_audit_may_stop_when_it_likes():
     #| checks: exact thm-audit-alarm
-    #| mutant: _view_log_e = hindsight; log_mean_e = takes_the_best
+    #| mutant: log_e_of_views = hindsight; log_mean_e = takes_the_best
     laws = [law(1, 1), law(1, 2)]
     views = [np.arange(2)]*2
     levels = (.5, .3, .1)
@@ -136,7 +135,7 @@ def test_the_audit_may_stop_when_it_likes():
     for first, second in product(product(compositions(2, 2), repeat=2), repeat=2):
         weight = np.prod([float(multinomial_prob(n, q)) for look in (first, second)
                           for n, q in zip(look, laws)])
-        evidence = [log_mean_e([_view_log_e(n, np.array(q, float), views)
+        evidence = [log_mean_e([log_e_of_views(n, np.array(q, float), views)
                                 for n, q in zip(look, laws)])
                     for look in np.cumsum([first, second], axis=0)]
         for level in levels:
@@ -422,6 +421,22 @@ def lazy_engine(target, draft, prompt, max_tokens, stop, seed):
     return text
 
 
+def together(target, draft, prompts, max_tokens, stop, seeds):
+    "Serve several requests at once."
+    return [lazy_engine(target, draft, prompt, max_tokens, stop, seed)
+            for prompt, seed in zip(prompts, seeds)]
+
+
+def one_seed_for_all(target, draft, prompts, max_tokens, stop, seeds, right=together):
+    "Wrong on purpose: requests that are served together share their uniforms."
+    return right(target, draft, prompts, max_tokens, stop, seeds[:1]*len(prompts))
+
+
+def writes_to_rows(target, draft, prompt, max_tokens, stop, seed):
+    "Wrong on purpose: bans a token by writing into the target's row."
+    target(prompt)[0] = 0
+
+
 def hasty(calls):
     "Wrong on purpose: takes whatever the next longer context shows for the draft."
     found = []
@@ -438,12 +453,21 @@ def test_engines_right_and_wrong():
         "support", "joint law", "draft law", "two requests", "state"}
     for bug, kind in (("runs on", "support"), ("shared seed", "two requests"),
                       ("cold draft", "draft law"), ("keeps what an abort left", "state")):
-        wrong = engine(Toy(bug=bug), n=400)
+        wrong = engine(Toy(bug=bug), n=400, cases=engine_battery()[:3])
         assert wrong.exit_code == 1, bug
         assert kind in {c.kind for c in wrong.failures}, (bug, str(wrong))
     again = engine(Toy(gamma=1, bug="noise used again"), n=3_000, cases=engine_battery()[-1:])
     assert again.faulty and "joint law" in {c.kind for c in again.failures}
     assert engine(lambda *args: 1/0, n=20).exit_code == 2
+    assert "state" in {c.kind for c in engine(writes_to_rows, n=20).failures}
+
+
+# %% ../nbs/70_audit.ipynb #c7c5f4bb
+def test_requests_served_together():
+    #| mutant: together = one_seed_for_all
+    assert engine(lazy_engine, many=together, n=400).exit_code == 0
+    wrong = engine(lazy_engine, many=one_seed_for_all, n=400)
+    assert {c.kind for c in wrong.failures} == {"two requests"}
 
 
 # %% ../nbs/70_audit.ipynb #c117b067
@@ -462,6 +486,9 @@ def test_a_lazy_engine_is_not_accused():
     assert audit.exit_code == 0
     notes = [c.note for c in audit.checks if c.kind == "draft law"]
     assert not notes or all("not to be seen" in note for note in notes)
+    with ThreadPoolExecutor(2) as executor:
+        spread = engine(lazy_engine, n=80, executor=executor)
+    assert [c.observed for c in spread.checks] == [c.observed for c in audit.checks]
 
 
 # %% ../nbs/70_audit.ipynb #3977c073
@@ -489,8 +516,7 @@ def test_samples_of_many_prompts():
 # %% ../nbs/70_audit.ipynb #f582c805
 def strict(tokens, logits, noise="bfloat16", right=mismatches):
     "Wrong on purpose: excuses a gap of one noise only."
-    return [m._replace(m.gap <= m.noise) if hasattr(m, "_replace") else
-            Mismatch(m.place, m.emitted, m.best, m.gap, m.noise, m.gap <= m.noise)
+    return [Mismatch(m.place, m.emitted, m.best, m.gap, m.noise, m.gap <= m.noise)
             for m in right(tokens, logits, noise)]
 
 # %% ../nbs/70_audit.ipynb #382656a2

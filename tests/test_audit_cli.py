@@ -13,6 +13,8 @@ from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
+
 from specdec_nb.cli import main
 
 # %% ../nbs/83_audit_cli.ipynb #376fd363
@@ -103,6 +105,22 @@ def test_mistakes_end_with_one_line():
             for word in words: assert word in err, (args, word, err)
     code, out, err = run("--help")
     assert code == 0 and "demo" in out and "trace" in out and "module:function" in out
+
+
+# %% ../nbs/83_audit_cli.ipynb #07b66d2f
+def test_a_trace_is_audited():
+    from specdec_nb.traces import Writer
+
+    rng = np.random.default_rng(83)
+    with folder_with():
+        for name, served in {"right": [.5, .3, .2], "wrong": [.2, .3, .5]}.items():
+            with Writer(f"{name}.jsonl", 3) as trace:
+                for token in rng.choice(3, 400, p=served).tolist():
+                    trace.step([token], [[.5, .3, .2]])
+        code, out, err = run("trace", "right.jsonl")
+        assert code == 0 and "no bias found" in out, (code, out, err)
+        code, out, err = run("trace", "wrong.jsonl", "--json")
+        assert code == 1 and json.loads(out)["verdict"] == "BIASED"
 
 
 # %% ../nbs/83_audit_cli.ipynb #d27ead32

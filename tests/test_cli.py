@@ -53,6 +53,25 @@ def test_the_generate_command():
     assert plain["metrics"]["n_steps"] == 40 > fast["metrics"]["n_steps"]
     assert run(*options)[1] == run(*options)[1]
 
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder, "steps.jsonl"))
+        code, out, err = run("generate", "--max-tokens", "60", "--seed", "3", "--save-trace", path)
+        assert code == 0 and "predicted speed up" in out and "measured speed up" in out
+        from specdec_nb.trace import Trace
+        trace = Trace.from_jsonl(Path(path).read_text())
+        assert trace.n_tokens == 60 and trace.seconds.verify > 0
+        assert f"{trace.tokens_per_step:.3f}" in out
+        code, out, err = run("plan", "--trace", path, "--cost", "0.1")
+        assert code == 0 and f"{trace.n_steps} passes" in out
+        code, out, err = run("generate", "--save-trace", f"{folder}/no/file")
+        assert code == 2 and "save_trace: cannot write" in err and not out
+    code, out, err = run("generate", "--max-tokens", "300", "--seed", "3", "--json", "--stop", "e",
+                         "--stop", "th")
+    text = json.loads(out)["text"]
+    assert code == 0 and "e" not in text and "th" not in text and len(text) < 300
+    code, out, err = run("generate", "--max-tokens", "60", "--adaptive", "--gamma", "6", "--compare")
+    assert code == 0 and "plain tokens per second" in out
+
 
 # %% ../nbs/82_cli.ipynb #70427582
 def test_the_plan_command():
@@ -109,6 +128,7 @@ def test_mistakes_end_with_one_line():
         ("generate", "--seed", "-1"): ("seed", "-1"),
         ("generate", "--draft-order", "0"): ("order",),
         ("generate", "--gamma", "two"): ("gamma", "integer"),
+        ("generate", "--stop", ""): ("stop_text", "at least one"),
         ("plan", "--alpha", "0.8"): ("cost",),
         ("plan", "--cost", "0.1"): ("exactly one", "none"),
         ("plan", "--alpha", "1.5", "--cost", "0.1"): ("alpha", "[0, 1]", "1.5"),
@@ -156,12 +176,17 @@ def test_a_model_from_a_file():
         code, out, err = run(*options, "--draft", "early-exit:2", "--compare")
         compare = json.loads(out)["compare"]
         assert code == 0 and compare["same_text"] and compare["predicted_speed_up"] > 0
+        code, out, err = run(*options, "--draft", f"model:{path}")
+        result = json.loads(out)
+        assert result["text"] == plain["text"] and result["metrics"]["acceptance_per_test"] == 1
         code, out, err = run(*options, "--draft", "none", "--fast")
         assert code == 0 and json.loads(out)["text"] == plain["text"] or "llvmlite" in err
         code, out, err = run("generate", "--model", path, "--raw", "--max-tokens", "9", "--compare")
         assert code == 0 and "measured speed up" in out and "Traceback" not in err
         for args, words in {("--draft", "magic"): ("draft", "early-exit:K", "magic"),
                             ("--draft", "early-exit:7"): ("n_layers", "1 to 2", "7"),
+                            ("--draft", "model:no/such"): ("no/such",),
+                            ("--draft", "lookup", "--adaptive"): ("adaptive", "PromptLookup"),
                             ("--rule", "coin"): ("rule", "token", "coin")}.items():
             code, out, err = run("generate", "--model", path, *args)
             assert code == 2 and all(word in err for word in words), (args, err)

@@ -4,43 +4,23 @@
 from specdec_nb.decode import *
 
 # %% ../nbs/46_decode.ipynb #581f3911
+from dataclasses import replace
+from math import exp, isclose, log
+
 import numpy as np
 from scipy.special import gammaincc
 
 from specdec_nb.block_rule import block_rule
-from specdec_nb.chance import Sampled, image, law_of
+from specdec_nb.chance import Sampled, image, law_distance, law_of
 from specdec_nb.coupling import OneToken
 from specdec_nb.models import TableModel, embedded_pair
 from specdec_nb.rules import (Verdict, autoregressive, greedy_rule, in_turn,
                               sample_match_rule, token_rule)
-from specdec_nb.testing import F, law, random_model, refuses
+from specdec_nb.testing import E, F, constant, law, random_model, refuses
+from specdec_nb.trace import Seconds, Step, Trace
 from specdec_nb.trees import (TreeDrafter, TreeVerdict, branching_shape, naive_tree_rule,
                               recursive_tree_rule, traversal_rule)
-
-# %% ../nbs/46_decode.ipynb #e32b1b92
-def test_four_metrics_by_their_definitions():
-    #| checks: exact def-metrics
-    #| mutant: Trace = CountsTheBonus
-    def steps(n_accepted, n_times, gamma=4):
-        tested = min(n_accepted + 1, gamma)
-        return [Step(gamma, tested, n_accepted, (0,)*(n_accepted + 1))]*n_times
-
-    outcomes = [625, 500, 400, 320, 1280]  # P(tau = n) times 3125, alpha = 4/5
-    trace = Trace([s for n, times in enumerate(outcomes) for s in steps(n, times)])
-    assert trace.n_steps == 3125
-    assert trace.acceptance_per_test == .8
-    assert np.allclose(trace.survival, [.8, .64, .512, .4096], rtol=1e-14, atol=0)
-    assert trace.draft_utilisation == .5904
-    assert trace.tokens_per_step == 3.3616
-
-
-# %% ../nbs/46_decode.ipynb #9be64221
-class CountsTheBonus(Trace):
-    "Wrong on purpose: the bonus counts as an accepted draft."
-    @property
-    def draft_utilisation(self):
-        n_bonus = sum(s.n_accepted == s.n_drafted for s in self.steps)
-        return (self._total("n_accepted") + n_bonus)/self._total("n_drafted")
+from specdec_nb.warps import Warp
 
 # %% ../nbs/46_decode.ipynb #cb72077b
 def text_law(target, draft, prompt, max_tokens, **kwargs):
@@ -168,6 +148,79 @@ def leaves_the_bonus_plain(target, prompt, rule=token_rule, right=generate, **kw
     generation = right(target, prompt, rule=plain_bonus, **kwargs)
     return generation
 
+# %% ../nbs/46_decode.ipynb #4a845b43
+def test_grammars_and_penalties_in_the_loop():
+    #| mutant: generate = warps_without_the_drafted_tokens; generate = leaves_the_bonus_plain
+    def brackets(law, context):
+        "Tokens: 0 opens, 1 closes, 2 is a letter; at most two levels deep."
+        depth = context.count(0) - context.count(1)
+        left = law.copy()
+        if depth == 2: left[0] = F(0)
+        if depth == 0: left[1] = F(0)
+        return left/left.sum()
+
+    target, draft = random_model(12, 3, zeros=False), random_model(62, 3, zeros=False)
+    for warp, rounding in ((brackets, 0), (Warp(repetition_penalty=2), 1e-12)):
+        warped = plain_law(lambda context: warp(target(context), context), (0, 2), 3)
+        got = text_law(target, draft, (0, 2), 3, gamma=2, warp=warp)
+        assert law_distance(got, warped) <= rounding and got.keys() == warped.keys()
+
+
+# %% ../nbs/46_decode.ipynb #dda0ff5c
+def test_log_probabilities_are_the_targets():
+    #| mutant: generate = logs_the_draft; generate = logs_the_row_before
+    def no_repeat(law, context):
+        "Ban the last token, if anything else is possible."
+        left = law.copy()
+        left[context[-1]] = F(0)
+        return left/left.sum() if left.sum() else law
+
+    target, draft = random_model(13, 3), random_model(63, 3)
+    def program(chance, **options):
+        made = generate(TableModel(target, 3), (0,), warp=no_repeat, gamma=2, max_tokens=3,
+                        chance=chance, **options).run()
+        pairs = [(s.logprobs, s.plain_logprobs) for s in made.trace.steps]
+        return (made.tokens, *(sum(logs, ()) for logs in zip(*pairs)), made.trace.logprob)
+
+    for options in ({"draft": TableModel(draft, 3)},
+                    {"draft": TreeDrafter(TableModel(draft, 3), branching_shape(2)),
+                     "rule": recursive_tree_rule}):
+        for text, warped, plain, total in law_of(lambda chance: program(chance, **options)):
+            prob = 1
+            for i, x in enumerate(text):
+                row = target((0, *text[:i]))
+                assert isclose(exp(plain[i]), row[x]) and len(plain) == len(warped) == len(text)
+                prob *= no_repeat(row, (0, *text[:i]))[x]
+                assert isclose(exp(sum(warped[:i + 1])), prob)
+            assert isclose(exp(total), prob)
+
+
+# %% ../nbs/46_decode.ipynb #99fb4880
+def _logged(law, target, prompt, draft, right=generate, **kwargs):
+    "A generation whose records hold the logarithms of another law."
+    made = right(target, prompt, draft=draft, **kwargs).run()
+    text, steps = made.prompt, []
+    for step in made.trace.steps:
+        logs = []
+        for x in step.emitted:
+            logs.append(log(law(text)[x] or 1e-9))
+            text += (x,)
+        steps.append(replace(step, logprobs=tuple(logs)))
+    made.trace.steps[:] = steps
+    return made
+
+
+def logs_the_draft(target, prompt, draft, logged=_logged, **kwargs):
+    "Wrong on purpose: the draft's probabilities are reported."
+    model = draft.model if hasattr(draft, "model") else draft
+    return logged(model.table, target, prompt, draft, **kwargs)
+
+
+def logs_the_row_before(target, prompt, draft, logged=_logged, **kwargs):
+    "Wrong on purpose: the row of the place before is used."
+    return logged(lambda text: target.table(text[:-1] or text), target, prompt, draft,
+                  **kwargs)
+
 # %% ../nbs/46_decode.ipynb #fc1d5ae9
 def test_stop_tokens_end_the_text():
     #| mutant: generate = runs_past_a_stop
@@ -223,6 +276,54 @@ def cycle(context):
     "A model that is certain: 0, 1, 2, 0, 1, 2, ..."
     return np.eye(3)[(context[-1] + 1) % 3]
 
+# %% ../nbs/46_decode.ipynb #dc626829
+def test_failures_do_not_bias():
+    #| checks: exact thm-failures
+    #| mutant: generate = drafts_anew
+    class FailsAt(TableModel):
+        "Fails once for each context that ends with a given token."
+        def __init__(self, function, vocab_size, token):
+            super().__init__(function, vocab_size)
+            self.token, self.failed = token, set()
+
+        def rows(self, context, n_rows=1):
+            if context[-1] == self.token and context not in self.failed:
+                self.failed.add(context)
+                raise MemoryError
+            return super().rows(context, n_rows)
+
+    def stubborn(target, draft, prompt, length, fails_at, vocab_size, **options):
+        def program(chance):
+            model = FailsAt(target, vocab_size, fails_at)
+            made = generate(model, prompt, draft=TableModel(draft, vocab_size),
+                            max_tokens=length, chance=chance, **options)
+            while not made.done:
+                try: made.run()
+                except MemoryError: pass
+            return made.tokens
+        return law_of(program)
+
+    for seed, length, rule in ((21, 4, token_rule), (22, 3, block_rule)):
+        target, draft = random_model(seed, 2), random_model(seed + 50, 2)
+        got = stubborn(target, draft, (0,), length, 1, 2, gamma=2, rule=rule)
+        assert got == plain_law(target, (0,), length)
+    first = image(stubborn(constant(E.target), constant(E.draft), (1,), 2, 0, 2, gamma=1),
+                  lambda text: text[0])
+    assert first == {0: F(1, 2), 1: F(1, 2)}, first
+
+
+# %% ../nbs/46_decode.ipynb #b2876aeb
+def drafts_anew(target, prompt, right=generate, **kwargs):
+    "Wrong on purpose: what was drafted before a failure is forgotten."
+    made = right(target, prompt, **kwargs)
+
+    class Anew(type(made)):
+        def step(self):
+            self._drafted = None
+            return super().step()
+    made.__class__ = Anew
+    return made
+
 # %% ../nbs/46_decode.ipynb #21510643
 def test_streaming_and_interrupts():
     class Fails(TableModel):
@@ -237,18 +338,57 @@ def test_streaming_and_interrupts():
     def text(target):
         generation, out = generate(
             target, [0], draft=TableModel(random_model(61, 3), 3), gamma=2, max_tokens=12,
+            piece=lambda token: b"abc"[token:token + 1],
             chance=Sampled(np.random.default_rng(5))), []
         while not generation.done:
             try: out += [next(generation)]
             except KeyboardInterrupt: pass
         out += generation
         assert tuple(out) == generation.tokens and len(out) == 12
+        assert generation.text == "".join("abc"[x] for x in out) == "".join(generation.stream())
         return generation
 
-    generation = text(Fails(random_model(60, 3), 3))
-    assert generation.target.n_passes == generation.trace.n_steps + 1
-    assert text(TableModel(random_model(60, 3), 3)).trace.n_tokens == 12
+    broken = text(Fails(random_model(60, 3), 3))
+    assert broken.target.n_passes == broken.trace.n_steps + 1
+    assert text(TableModel(random_model(60, 3), 3)).tokens == broken.tokens
 
+
+# %% ../nbs/46_decode.ipynb #2c253a1d
+def test_time_is_split():
+    #| mutant: generate = charges_the_rule_to_the_target
+    class Clock:
+        now = 0.
+        def __call__(self): return self.now
+
+    def takes(seconds, function):
+        def call(*args, **kwargs):
+            clock.now += seconds
+            return function(*args, **kwargs)
+        return call
+
+    clock = Clock()
+    target, draft = TableModel(random_model(8, 3), 3), TableModel(random_model(9, 3), 3)
+    target.rows, draft.rows = takes(100, target.rows), takes(1, draft.rows)
+    made = generate(target, [0], draft=draft, gamma=3, max_tokens=4, clock=clock,
+                    rule=takes(10, token_rule), warp=None, chance=Sampled(np.random.default_rng(1)))
+    assert made.step().seconds == Seconds(3, 100, 10, 0)
+    made.warp = takes(1000, lambda law, context: law)
+    assert made.step().seconds.rest >= 1000
+    assert made.trace.seconds.verify == 200
+
+
+# %% ../nbs/46_decode.ipynb #6ac94ba0
+def charges_the_rule_to_the_target(target, prompt, right=generate, **kwargs):
+    "Wrong on purpose: one part holds all the time of the models and the rule."
+    made = right(target, prompt, **kwargs)
+
+    class Wrong(type(made)):
+        def settle(self, rows, verify=0.):
+            step = super().settle(rows, verify)
+            s = step.seconds
+            return replace(step, seconds=Seconds(s.draft, s.verify + s.rule, 0., s.rest))
+    made.__class__ = Wrong
+    return made
 
 # %% ../nbs/46_decode.ipynb #df846b77
 PROMPT = tuple(b"The value of the ")

@@ -136,3 +136,133 @@ def test_one_hot_drafts_may_be_judged_by_their_token():
         got = law_of(lambda chance: verified_if(admit, law(7, 3), hot, chance))
         assert got == {0: F(7, 10), 1: F(3, 10)}
 
+
+# %% ../nbs/44_drafters.ipynb #64a434f1
+def test_vocabularies_are_compared_by_string():
+    #| mutant: ids_by_name = trusts_ids; ids_by_name = takes_any_of_two
+    assert ids_by_name(["a", "b", "c"], ["c", "a", "d"]).tolist() == [1, -1, 0]
+    assert ids_by_name(["x", "x", "y"], ["y", "x", "x"]).tolist() == [-1, 1, 0]
+    assert same_vocabulary(["a", "b"], ("a", "b")) is None
+    refuses(lambda: same_vocabulary(["a", "b"], ["a", "c"]), "token 1", "'c'", "'b'")
+    refuses(lambda: same_vocabulary(["a", "b"], ["a", "b", "c"]), "expected 3", "got 2")
+    refuses(lambda: ids_by_name(["a"], ["b"]), "names", "none")
+    model = TableModel(random_model(1, 3), 3)
+    for bad in ([0, 1], [0, 1, 3], [0, 1, 1], [-1, -1, -1], [0, 1, -2], [.5, 1, 2]):
+        refuses(lambda: Renamed(model, bad, 3), "ids")
+    refuses(lambda: padded(model, 0), "vocab_size")
+    assert padded(model, 3) is model
+
+
+# %% ../nbs/44_drafters.ipynb #dc7a994f
+def trusts_ids(names, target_names):
+    "Wrong on purpose: a token is what has its number."
+    return np.array([i if i < len(target_names) else -1 for i in range(len(names))])
+
+
+def takes_any_of_two(names, target_names):
+    "Wrong on purpose: of several tokens with one string it takes the first."
+    return np.array([target_names.index(n) if n in target_names else -1 for n in names])
+
+# %% ../nbs/44_drafters.ipynb #65b52268
+NAMES = ("a", "b", "c")
+
+
+def loop_law(target, draft, length=3, vocab_size=3):
+    "Exact law of (text, tests, accepted) through the shipped loop."
+    from specdec_nb.decode import generate
+    def program(chance):
+        made = generate(TableModel(target, vocab_size), (0,), draft=draft(), gamma=2,
+                        max_tokens=length, chance=chance).run()
+        return (made.tokens, sum(s.n_tested for s in made.trace.steps),
+                sum(s.n_accepted for s in made.trace.steps))
+    return law_of(program)
+
+
+def shuffled(target, order):
+    "The same model with its token i called order[i]."
+    back = {new: old for old, new in enumerate(order)}
+    def model(context):
+        row = target(tuple(back[x] for x in context))
+        return np.array([row[back[x]] for x in range(len(order))], dtype=object)
+    return TableModel(model, len(order))
+
+# %% ../nbs/44_drafters.ipynb #f39fd4cb
+def test_renamed_drafts_are_as_good_as_their_models():
+    #| mutant: ids_by_name = trusts_ids; padded = spreads_a_little; Renamed = ReadsTheWrongNames
+    target, order = random_model(41, 3, zeros=False), (2, 0, 1)
+    names = [NAMES[order.index(i)] for i in range(3)]
+    perfect = loop_law(target, lambda: Renamed(shuffled(target, order),
+                                               ids_by_name(names, NAMES), 3))
+    assert all(tests == kept for _, tests, kept in perfect)
+
+    def filled(context):  # 1/5 of its mass on two rows that stand for nothing
+        return np.append(target(context)*F(4, 5), [F(1, 10), F(1, 10)])
+
+    cut = loop_law(target, lambda: padded(TableModel(filled, 5), 3))
+    assert all(tests == kept for _, tests, kept in cut)
+    zeros = padded(TableModel(random_model(42, 3), 3), 7)
+    for text in [(0,), (2, 1)]: same(zeros.rows(text)[0][3:], np.array([F(0)]*4))
+    same(zeros.rows((0, 5, 1))[0], zeros.rows((0, 1))[0])  # it cannot read a 5
+
+    def wide(context): return random_model(43, 4)(context)
+    for names in (["b", "a", "z"], ["z", "d", "a"]):
+        draft = lambda: Renamed(TableModel(random_model(44, 3), 3),
+                                ids_by_name(names, ["a", "b", "c", "d"]), 4)
+        got = image(loop_law(wide, draft, 3, 4), lambda outcome: outcome[0])
+        assert got == law_of(autoregressive(lambda text: wide((0, *text)), 3))
+    row = Renamed(TableModel(lambda context: np.array([0, 0, 1.]), 3), [1, 0, -1], 2).law((1,))
+    same(row, np.array([.5, .5]))
+    only = Renamed(TableModel(random_model(44, 3), 3), [0, 1, -1], 4)
+    same(only.law((3,)), np.array([.5, .5, 0, 0]))  # it can read nothing of this
+
+
+# %% ../nbs/44_drafters.ipynb #39790169
+def spreads_a_little(model, vocab_size):
+    "Wrong on purpose: the filled-up rows get a little mass."
+    class Spread:
+        def __init__(self): self.vocab_size = vocab_size
+
+        def rows(self, context, n_rows=1):
+            row = np.append(model.rows(tuple(x % model.vocab_size for x in context))[0],
+                            [F(1, 10**9)]*max(0, vocab_size - model.vocab_size))[:vocab_size]
+            return [row/row.sum()]
+    return Spread()
+
+
+class ReadsTheWrongNames(Renamed):
+    "Wrong on purpose: laws are renamed, the context is not."
+    def law(self, context):
+        law = np.zeros(self.vocab_size, dtype=object)
+        law[self.ids] = self.model.rows(tuple(x % self.model.vocab_size for x in context))[0][
+            self.own]
+        return law/law.sum() if law.sum() else np.full(self.vocab_size, 1/self.vocab_size)
+
+# %% ../nbs/44_drafters.ipynb #e59d4647
+def test_the_two_extremes():
+    #| mutant: LeastLikely = MostLikely; ModelDrafter = ReadsTheLastTwice
+    def with_a_zero(context, model=random_model(45, 3, zeros=False)):
+        row = model(context)
+        row[len(context) % 3] = F(0)
+        return row/row.sum()
+
+    plain = law_of(autoregressive(lambda text: with_a_zero((0, *text)), 3))
+    for make, kept_of in ((ModelDrafter, lambda tests: tests), (LeastLikely, lambda tests: 0)):
+        outcomes = loop_law(with_a_zero, lambda: make(TableModel(with_a_zero, 3)))
+        assert all(kept == kept_of(tests) and tests for _, tests, kept in outcomes)
+        assert image(outcomes, lambda outcome: outcome[0]) == plain
+
+
+# %% ../nbs/44_drafters.ipynb #ec6e976d
+class MostLikely(LeastLikely):
+    "Wrong on purpose: the most likely token."
+    def propose(self, context, gamma, chance=None):
+        tokens = ()
+        for _ in range(gamma):
+            tokens += (int(np.argmax(self.model.rows(context + tokens, 1)[0])),)
+        return Draft(tokens, [np.eye(self.vocab_size)[x] for x in tokens])
+
+
+class ReadsTheLastTwice(ModelDrafter):
+    "Wrong on purpose: the last token of the context is read twice."
+    def propose(self, context, gamma, chance, right=ModelDrafter):
+        return right(self.model, self.warp).propose(context + context[-1:], gamma, chance)

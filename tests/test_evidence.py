@@ -457,6 +457,15 @@ def test_marginals_are_blind():
         assert e_seen < .05 if name == "first" else min(seen, e_seen) > .95
 
 
+# %% ../nbs/66_evidence.ipynb #def83e07
+def test_conditional_laws_test_the_algorithm():
+    q, p = A
+    matched = {(x, y): p[x]*q[y] for x in range(3) for y in range(3)}
+    same(np.array([sum(w for (_, y), w in matched.items() if y == z) for z in range(3)]), q)
+    missed = np.array([sum(w for (x, y), w in matched.items() if y == z != x) for z in range(3)])
+    same(missed/missed.sum(), law(40, 15, 14))
+
+
 # %% ../nbs/66_evidence.ipynb #69ff3a7d
 def test_solution_of_the_budget_exercise():
     n = next(n for n in range(1000, 10**6, 500) if detectable_tv(n, 16, 1e-6/40) <= .02)

@@ -4,6 +4,7 @@
 from specdec_nb.models import *
 
 # %% ../nbs/40_models.ipynb #60aa7de6
+import sys
 from collections import Counter
 
 import numpy as np
@@ -123,6 +124,39 @@ def test_any_sequence_of_contexts(queries):
     for context, n_rows in queries:
         context, n_rows = tuple(context), min(n_rows, len(context))
         same(model.rows(context, n_rows), recomputed(function, context, n_rows))
+
+# %% ../nbs/40_models.ipynb #395a63c6
+def test_an_interrupt_at_any_line_is_harmless():
+    #| mutant: Cached = CutsTheCacheFirst
+    class At:
+        "Raise KeyboardInterrupt at the k-th line that runs in a method of the model."
+        def __init__(self, k): self.k, self.n = k, 0
+
+        def __call__(self, frame, event, _):
+            if frame.f_code.co_name not in ("rows", "forward", "rollback"): return None
+            self.n += event == "line"
+            if event == "line" and self.n == self.k: raise KeyboardInterrupt
+            return self
+
+    function, k, interrupted, traced = random_model(43, 3), 0, True, sys.gettrace()
+    while interrupted:
+        k, interrupted, model = k + 1, False, Cached(function, 3)
+        model.rows((0, 1, 2, 0))
+        sys.settrace(At(k))
+        try: model.rows((0, 1, 1, 2), 2)
+        except KeyboardInterrupt: interrupted = True
+        finally: sys.settrace(traced)
+        held = model.tokens
+        same(model.forward((1,)), recomputed(function, held + (1,), 1))
+    assert k > 15, "there were many lines"
+
+
+# %% ../nbs/40_models.ipynb #9eeb5564
+class CutsTheCacheFirst(Cached):
+    "Wrong on purpose: between cutting the cache and saying so there is a line."
+    def rollback(self, n):
+        self._keep(n)
+        self.tokens = self.tokens[:n]
 
 # %% ../nbs/40_models.ipynb #946baebc
 def test_misuse_is_named():
