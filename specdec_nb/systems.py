@@ -445,7 +445,8 @@ def read_trace(
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ValueError(f"trace: cannot read {path}: {reason}") from None
-    steps = [check_counts(record, where) for where, record in json_lines(text, f"trace: {path}")]
+    steps = [check_counts(record, where)
+             for where, record in json_lines(text, f"trace: {path}")]
     if not steps: raise ValueError(f"trace: expected a step in {path}, found none")
     return TraceCounts(*map(list, zip(*steps)))
 
