@@ -25,11 +25,12 @@ check: $(READY) ## export, and fail if that changed anything
 
 test: check ## everything that must hold
 	$(BIN)/nbdev_test --n_workers 2 --skip_file_re '^([_.]|48_)'  # 48 times real models: minutes
-	$(BIN)/python -m pytest -n 2 -m "not book"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not book"
 	$(BIN)/python tools/check_wheel.py
 
 book: sync ## execute every notebook and build the book from nothing
 	rm -rf _build
+	$(BIN)/python tools/execute.py
 	$(BIN)/jupyter-book build . -W -n --keep-going
 	$(BIN)/python -m pytest -n 2 -m book -rs
 	@echo "The book: $(CURDIR)/_build/html/index.html"

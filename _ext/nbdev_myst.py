@@ -8,7 +8,8 @@ notebooks, and MyST-NB knows none of them. This file translates:
     #| code-fold: true             the code is there, behind a fold
     #| eval: false                 shown, not run
     #| label / fig-cap / fig-alt   a numbered figure with alternative text
-    #| test name, #| checks: kind  marked as a check, with the kind of evidence
+    #| test name, #| checks: kind  marked as a check, with the kind of evidence;
+                                   a long one stands behind a fold
 
 and strips the directives from the page. For the API page it adds the comments
 beside parameters to the docstring and turns labels of theorems into links.
@@ -22,11 +23,13 @@ import io
 import re
 import sys
 import tokenize
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 
 import nbformat
 
+LONG = 20  # lines of a test that a reader need not scroll past
 PACKAGE = Path(__file__).parents[1]/"specdec_nb"
 DIRECTIVE = re.compile(r"^#\|\s*([\w-]+):?\s*(.*?)\s*$")
 TAGS = {("hide", ""): "remove-cell", ("echo", "false"): "remove-input",
@@ -46,6 +49,7 @@ def translate(cell):
     cell.source = "\n".join(lines)
     tags = [tag for (key, value), tag in TAGS.items() if found.get(key) == value]
     if "default_exp" in found: tags.append("remove-cell")
+    if "test" in found and len(lines) > LONG: tags.append("hide-input")
     if found.get("test"): tags.append("-".join(["check", *found.get("checks", "").split()[:1]]))
     if tags: cell.metadata["tags"] = tags
     render = {}
@@ -60,9 +64,11 @@ def read(text):
     book = nbformat.reads(text, as_version=4)
     for cell in book.cells:
         if cell.cell_type == "code": translate(cell)
+    book.metadata["kernelspec"]["package"] = fingerprint()  # part of the cache's key
     return book
 
 
+@cache
 def fingerprint():
     """Return a digest of the package's files."""
     digest = hashlib.sha256()

@@ -17,12 +17,14 @@ from rich.table import Table
 from rich.text import Text
 
 import specdec_nb
+from .audit_cli import audit_app
 from .chance import Sampled
 
 # %% ../nbs/82_cli.ipynb #b5890c88
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich",
                   pretty_exceptions_enable=False,
                   help="Speculative decoding you can be sure about.")
+app.add_typer(audit_app, name="audit")
 
 KINDS = {"accepted": "green", "replaced": "bold red", "bonus": "bold blue", "plain": ""}
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .dist import as_laws, as_tokens, overlap, residual
+from .dist import as_laws, as_tokens, overlap
 
 # %% ../nbs/20_coupling.ipynb #af594b75
 class OneToken(NamedTuple):
@@ -39,8 +39,13 @@ def replacement_law(
     -----
     Proof: thm-lossless-token. Source: Leviathan et al. (2023), section 2.3.
     """
-    target, draft = as_laws(target, draft)
-    return residual(target, draft) if (target > draft).any() else target
+    return _replacement(*as_laws(target, draft))
+
+
+def _replacement(target, draft): # two checked laws
+    excess = np.maximum(target - draft, 0)
+    mass = excess.sum()
+    return excess/mass if mass else target
 
 # %% ../nbs/20_coupling.ipynb #9259b521
 def accept_or_replace(
@@ -65,12 +70,16 @@ def accept_or_replace(
     """
     target, draft = as_laws(target, draft)
     token, = as_tokens([token], len(target), "token")
+    return _keep_or_replace(target, draft, token, chance)
+
+
+def _keep_or_replace(target, draft, token, chance): # checked already
     if not draft[token]:
         raise ValueError(f"token: expected one that the draft can draw, got {token}, "
                          "whose draft probability is 0")
     if chance.coin(min(1, target[token]/draft[token])):
         return OneToken(token, True)
-    return OneToken(chance.draw(replacement_law(target, draft)), False)
+    return OneToken(chance.draw(_replacement(target, draft)), False)
 
 
 def speculative_token(
@@ -86,7 +95,7 @@ def speculative_token(
         As `accept_or_replace`.
     """
     target, draft = as_laws(target, draft)
-    return accept_or_replace(target, draft, chance.draw(draft), chance)
+    return _keep_or_replace(target, draft, chance.draw(draft), chance)
 
 # %% ../nbs/20_coupling.ipynb #b2422cd6
 def acceptance_rate(

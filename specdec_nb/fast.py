@@ -14,7 +14,7 @@ from .batch import Verdicts, _arrays, _listed, _not_a_coin
 from .coupling import replacement_law
 
 # %% ../nbs/61_fast.ipynb #36341d54
-WIDTH = 64 # entries between two running sums
+WIDTH = 128 # entries between two running sums
 
 
 def _kernel(target, draft, one_hot, tokens, uniforms, lengths, extra, steps, n, last):
@@ -42,14 +42,14 @@ def _kernel(target, draft, one_hot, tokens, uniforms, lengths, extra, steps, n, 
             skip = token if attempt == 1 and one_hot else -1
             p = draft[s, place] if two or thin else draft[0, 0]
             total, block = 0., 0
-            for start in range(0, vocab_size, 64):
-                stop, part = start + 64, q[start] - q[start]
+            for start in range(0, vocab_size, WIDTH):
+                stop, part = start + WIDTH, q[start] - q[start]
                 if stop <= vocab_size and not (start <= skip < stop) and (
                         not two or stop <= drafted):
                     if two:
-                        for x in range(start, start + 64): part += max(q[x], p[x]) - p[x]
+                        for x in range(start, start + WIDTH): part += max(q[x], p[x]) - p[x]
                     else:
-                        for x in range(start, start + 64): part += q[x]
+                        for x in range(start, start + WIDTH): part += q[x]
                 else:
                     for x in range(start, min(stop, vocab_size)):
                         if two and x < drafted: part += max(q[x], p[x]) - p[x]
@@ -69,7 +69,7 @@ def _kernel(target, draft, one_hot, tokens, uniforms, lengths, extra, steps, n, 
                 while low > 0 and not steps[low] > steps[low - 1]: low -= 1
                 if low > 0: goal -= steps[low - 1]
                 inside, picked = 0., -1
-                for x in range(low*64, min(low*64 + 64, vocab_size)):
+                for x in range(low*WIDTH, min((low + 1)*WIDTH, vocab_size)):
                     w = q[x]
                     if two and x < drafted: w = max(q[x], p[x]) - p[x]
                     if w > 0 and x != skip:
@@ -161,7 +161,7 @@ def verify_fast(
     n, last = np.empty(len(tokens), dtype=np.int64), np.empty(len(tokens), dtype=np.int64)
     one_hot = draft is None or not tokens.shape[1]
     wrong = len(tokens) and _compiled()(
-        target, target[:, :, :1] if one_hot else draft, one_hot,
+        target, target if one_hot else draft, one_hot,
         tokens.astype(np.int64, copy=False), uniforms.astype(float, copy=False),
         np.array(lengths, dtype=np.int64), extra, np.empty(target.shape[2]//WIDTH + 1), n, last)
     if wrong: _explain(target, draft, tokens, wrong - 1, n[wrong - 1])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .chance import image, law_of
-from .coupling import OneToken, accept_or_replace
+from .coupling import OneToken, _keep_or_replace
 from .dist import as_rows, as_tokens
 
 # %% ../nbs/30_rules.ipynb #942af566
@@ -88,7 +88,8 @@ def token_rule(
     Algorithm: alg-token-rule. Proof: thm-lossless-block. Source: Leviathan
     et al. (2023), algorithm 1; Chen et al. (2023), algorithm 2.
     """
-    return in_turn(accept_or_replace, lambda row, chance: chance.draw(row),
+    step = _keep_or_replace # accept_or_replace for what is checked already
+    return in_turn(step, lambda row, chance: chance.draw(row),
                    target, draft, tokens, chance)
 
 # %% ../nbs/30_rules.ipynb #f8b9e692

@@ -8,6 +8,7 @@ __all__ = ['Pair', 'A', 'B', 'C', 'D', 'E', 'T', 'H', 'same', 'refuses', 'law', 
 # %% ../nbs/02_testing.ipynb #767a5c40
 from collections import namedtuple
 from fractions import Fraction as F
+from functools import cache
 
 import numpy as np
 
@@ -85,9 +86,12 @@ def random_model(
     zeros=True, # let some probabilities be zero
 ): # function from a context (tuple of tokens) to an exact law
     """Make a model whose law differs for every context."""
+    @cache
     def model(context):
         rng = np.random.default_rng([seed, len(context), *context])
         weights = rng.integers(0 if zeros else 1, 10, vocab_size).tolist()
         weights[rng.integers(vocab_size)] += 1
-        return law(*weights)
+        row = law(*weights)
+        row.flags.writeable = False # it will be returned again
+        return row
     return model

@@ -32,6 +32,11 @@ UNRENDERED = """() => [...document.querySelectorAll('.math')]
     .concat([...document.querySelectorAll('mjx-merror')].map(e => e.textContent))"""
 NO_ALT = """() => [...document.querySelectorAll('main img, article img')]
     .filter(e => !(e.getAttribute('alt') || '').trim()).map(e => e.src.slice(-60))"""
+RAW = r"""() => [...document.querySelectorAll('main p, main li, main td, main h2, main h3')]
+    .map(e => { e = e.cloneNode(true);
+                for (const c of e.querySelectorAll('code, pre, .math')) c.remove();
+                return e.textContent })
+    .filter(t => /\{[a-z:]+\}|^\s*\|.*\|\s*$|:::/m.test(t)).map(t => t.trim().slice(0, 60))"""
 WIDTHS = "() => [document.documentElement.scrollWidth, window.innerWidth]"
 LINKS = "() => [...document.querySelectorAll('a[href]')].map(a => a.href)"
 OPEN_ALL = """() => { for (const e of document.querySelectorAll(
@@ -68,6 +73,7 @@ def faults(browser, path):
         page.evaluate(SETTLED)
         found += [f"mathematics left: {text}" for text in page.evaluate(UNRENDERED)]
         found += [f"no alternative text: {src}" for src in page.evaluate(NO_ALT)]
+        found += [f"markup left: {text}" for text in page.evaluate(RAW)]
         found += [f"leads nowhere: {link}" for link in dead_links(page.evaluate(LINKS))]
         for width in (1280, 390):
             page.set_viewport_size({"width": width, "height": 900})
@@ -131,6 +137,7 @@ BAD = {
     "script": '<script>throw new Error("planted")</script>',
     "mathematics left": r'<span class="math">\(x\)</span>',
     "no alternative text": '<main><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw="></main>',
+    "markup left": "<main><p>see {doc}<code>there</code></p></main>",
     "leads nowhere": '<a href="#nowhere">there</a>',
     "px wide": '<div style="width: 1000px">wide</div>',
     "toggle": '<main><details><summary onclick="planted()">open</summary></details></main>',

@@ -115,7 +115,7 @@ def mirrored_inverse_cdf(law, uniform):
 # %% ../nbs/12_chance.ipynb #4a4a3b4f
 def test_sampled_frequencies():
     #| mutant: Sampled = Lopsided
-    exact, n = law_of(keep_while_heads), 40_000
+    exact, n = law_of(keep_while_heads), 10_000
     chance = Sampled(np.random.default_rng(12))
     seen = {outcome: 0 for outcome in exact}
     for _ in range(n): seen[keep_while_heads(chance)] += 1

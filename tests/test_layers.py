@@ -50,16 +50,23 @@ LAYERS = {
     "batch": ("dist", "numpy array_api_compat"),
     "fast": ("batch coupling", "numpy numba"),
     "simulate": ("dist coupling", "numpy"),
-    "audit": ("dist chance theory", "numpy scipy"),
-    "zoo": ("dist chance coupling rules decode audit", "numpy"),
+    "evidence": ("dist", "numpy scipy"),
+    "audit": ("dist chance evidence", "numpy scipy"),
+    "traces": ("dist chance evidence audit", "numpy scipy"),
+    "server": ("dist evidence audit traces", "numpy"),
+    "hf_audit": ("dist audit", "numpy torch transformers"),
+    "zoo": ("dist chance coupling rules block_rule multidraft shared evidence audit", "numpy"),
+    "other_tests": ("dist zoo", "numpy scipy"),
     "adapters": ("audit decode", "numpy torch transformers"),
+    "audit_cli": (ANY, "typer rich"),
     "report": (ANY, "numpy scipy matplotlib"),
     "cli": (ANY, "numpy typer rich"),
     "plots": ("", "numpy matplotlib matplotlib_inline"),
+    "audit_report": ("audit evidence plots", "numpy matplotlib"),
     "testing": ("", "numpy"),
 }
 HEAVY = {"matplotlib", "scipy", "torch", "transformers", "tokenizers", "gguf", "llvmlite", "numba", "typer"}
-EAGER = {"cli": {"typer"}}  # what may load when a module is imported
+EAGER = {"cli": {"typer"}, "audit_cli": {"typer"}}  # what may load when a module is imported
 
 MODULES = sorted(p.stem for p in PACKAGE.glob("[a-z]*.py"))
 

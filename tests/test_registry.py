@@ -171,26 +171,6 @@ def chain_survival(name, target, draft, gamma):
 
 CHAIN = (*PASSES, "block", "ceiling")
 
-# %% ../nbs/39_rules_compared.ipynb #8aeb9719
-PASSES = {"sample-match": lambda q, p: q*p,
-          "shared": lambda q, p: race_law(q, p).diagonal(),
-          "token": np.minimum}
-
-
-def chain_survival(name, target, draft, gamma):
-    "Exact P(tau >= i) for i = 1..gamma, by prefixes."
-    if name == "block": return block_survival(target, draft, gamma)
-    if name == "ceiling": return acceptance_ceiling(target, draft, gamma)
-    out, level = [], {(): 1}
-    for _ in range(gamma):
-        level = {(*c, x): mass*both for c, mass in level.items()
-                 for x, both in enumerate(PASSES[name](target(c), draft(c))) if both}
-        out.append(sum(level.values()))
-    return out
-
-
-CHAIN = (*PASSES, "block", "ceiling")
-
 # %% ../nbs/39_rules_compared.ipynb #b1678c66
 def test_chains_in_numbers():
     #| mutant: chain_survival = token_for_all
