@@ -141,7 +141,8 @@ def _embedded(prompt, draft, warp, target_order, draft_order):
     from specdec_nb.lookup import drafter_named
     from specdec_nb.models import embedded_pair
     target, small = embedded_pair(target_order, draft_order)
-    drafter = ModelDrafter(small, warp) if draft is None else drafter_named(draft, target, warp)
+    drafter = (ModelDrafter(small, warp) if draft is None
+               else drafter_named(draft, target, warp))
     return target, list(prompt.encode()), drafter, (), lambda token: bytes([token])
 
 
@@ -210,8 +211,9 @@ def _worth(generation, plain, target):
 def _print_worth(worth, trace, console):
     table = Table("", "value", title="What it was worth")
     for name, value in worth.items():
-        shown = f"{value:.2f}" if isinstance(value, float) else str(value)
-        table.add_row(name.replace("_", " "), {"True": "yes", "False": "no"}.get(shown, shown))
+        shown = (f"{value:.2f}" if isinstance(value, float) else str(value)
+                 if not isinstance(value, bool) else "yes" if value else "no")
+        table.add_row(name.replace("_", " "), shown)
     total = sum(trace.seconds) or 1
     table.add_row("time: " + ", ".join(trace.seconds._fields),
                   ", ".join(f"{part/total:.1%}" for part in trace.seconds))
@@ -232,8 +234,8 @@ def generate(
     model: str = typer.Option("embedded", help="embedded (byte n-grams), smollm2, or a "
                                                "GGUF file of the LLaMA family."),
     draft: str = typer.Option(None, help="lookup, ngram, bigram, early-exit:K, model:FILE "
-                              "(GGUF) or none. Default: a smaller n-gram model if embedded, "
-                              "else lookup."),
+                              "(GGUF) or none. Default: a smaller n-gram model if "
+                              "embedded, else lookup."),
     adaptive: bool = typer.Option(False, help="Draft as far as it pays, up to gamma, by "
                                               "costs measured first."),
     rule: str = typer.Option("token", help="token, block or greedy."),

@@ -19,7 +19,8 @@ from .trace import Seconds, Step, Trace
 class _Path:
     "A drafted path: what to ask of the target, and what the rule says."
     def __init__(self, drafter, context, gamma, chance):
-        self.tokens, self.rows = drafter.propose(context, gamma, chance) if gamma else ((), [])
+        self.tokens, self.rows = (), []
+        if gamma: self.tokens, self.rows = drafter.propose(context, gamma, chance)
         self.n_drafted = n = len(self.tokens)
         self.text = context + self.tokens
         self.requests = [(self.text, n + 1)]

@@ -169,8 +169,8 @@ def same_vocabulary(
             raise ValueError(f"names: expected token {i} to be {wanted!r}, as in the "
                              f"target, got {name!r}; see ids_by_name and Renamed")
     if len(names) != len(target_names):
-        raise ValueError(f"names: expected {len(target_names)} tokens, got {len(names)}; "
-                         "see ids_by_name and Renamed")
+        raise ValueError(f"names: expected {len(target_names)} tokens, "
+                         f"got {len(names)}; see ids_by_name and Renamed")
 
 
 class Renamed:
@@ -194,14 +194,14 @@ class Renamed:
         ids = np.asarray(ids)
         self.model, self.vocab_size = model, as_count(vocab_size, "vocab_size", 1)
         if ids.shape != (model.vocab_size,) or ids.dtype.kind not in "iu":
-            raise ValueError(f"ids: expected {model.vocab_size} whole numbers, one a token "
-                             f"of the model, got {ids.dtype} of shape {ids.shape}")
+            raise ValueError(f"ids: expected {model.vocab_size} whole numbers, one a "
+                             f"token of the model, got {ids.dtype} of shape {ids.shape}")
         self.own = np.flatnonzero(ids >= 0)  # its tokens that the other has
         self.ids = ids[self.own]             # and what they are called there
         if (not self.own.size or ids.min() < -1 or ids.max() >= self.vocab_size
                 or len(np.unique(self.ids)) < len(self.ids)):
-            raise ValueError(f"ids: expected different ids from 0 to {self.vocab_size - 1}, "
-                             "or -1, not all -1")
+            raise ValueError("ids: expected different ids from 0 to "
+                             f"{self.vocab_size - 1}, or -1, not all -1")
         self._back = dict(zip(self.ids.tolist(), self.own.tolist()))
 
     def law(

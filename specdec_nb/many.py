@@ -79,10 +79,11 @@ def generate_many(
     def each(value, name):
         if not isinstance(value, (list, tuple)): return [value]*len(prompts)
         if len(value) == len(prompts): return value
-        raise ValueError(f"{name}: expected {len(prompts)}, one a prompt, got {len(value)}")
-    return Generations(target, [
-        generate(target, prompt, chance=c, draft=d, **options)
-        for prompt, c, d in zip(prompts, each(chance, "chance"), each(draft, "draft"))], at_once)
+        raise ValueError(f"{name}: expected {len(prompts)}, one a prompt, "
+                         f"got {len(value)}")
+    made = [generate(target, prompt, chance=c, draft=d, **options) for prompt, c, d
+            in zip(prompts, each(chance, "chance"), each(draft, "draft"))]
+    return Generations(target, made, at_once)
 
 # %% ../nbs/49_many.ipynb #e9880578
 class BatchModel:

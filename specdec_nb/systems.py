@@ -9,7 +9,6 @@ __all__ = ['A100', 'H100', 'H200', 'VerifyCost', 'as_verify_cost', 'block_time',
            'PlanRow', 'Plan', 'plan']
 
 # %% ../nbs/52_systems.ipynb #247bae73
-import json
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from typing import NamedTuple
 from .dist import as_count
 from .estimate import Estimate, survival_from_trace
 from .theory import as_number, as_survival, expected_tokens_from_survival
+from .trace import check_counts, json_lines
 
 # %% ../nbs/52_systems.ipynb #ac830225
 class VerifyCost:
@@ -394,22 +394,6 @@ class TraceCounts(NamedTuple):
     n_accepted: list # drafted tokens kept
 
 
-_MAX_DRAFTED = 1000  # more drafts in a pass than this are taken for an error
-
-
-def _check_step(step, where):
-    "Return (drafted, tested, accepted) of one pass, or say what is wrong with it."
-    drafted, tested, accepted = (as_count(value, f"{where}: {name}", 0, _MAX_DRAFTED)
-                                 for name, value in zip(TraceCounts._fields, step))
-    if tested > drafted:
-        raise ValueError(f"{where}: n_tested: expected at most n_drafted = {drafted}, "
-                         f"got {tested}")
-    if not accepted <= tested <= accepted + 1:
-        raise ValueError(f"{where}: n_accepted: expected n_tested = {tested}, or one "
-                         f"less if the last test failed, got {accepted}")
-    return drafted, tested, accepted
-
-
 def as_trace(
     trace, # object with .steps, or lists (drafted, tested, accepted)
 ): # TraceCounts
@@ -437,7 +421,8 @@ def as_trace(
             columns.insert(1, [min(d, a + 1) for d, a in zip(*columns)])
         steps = list(zip(*columns))
     if not steps: raise ValueError("trace: expected at least one step, got none")
-    steps = [_check_step(step, f"trace, step {i}") for i, step in enumerate(steps, 1)]
+    steps = [check_counts(dict(zip(TraceCounts._fields, step)), f"trace, step {i}")
+             for i, step in enumerate(steps, 1)]
     return TraceCounts(*map(list, zip(*steps)))
 
 
@@ -455,23 +440,13 @@ def read_trace(
         If the file cannot be read or has no steps, or a line is not such an
         object; the message names the line.
     """
-    steps = []
     try:
-        with open(path, encoding="utf-8") as file: lines = list(file)
+        with open(path, encoding="utf-8") as file: text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ValueError(f"trace: cannot read {path}: {reason}") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip(): continue
-        where = f"trace: {path}, line {number}"
-        try: step = json.loads(line)
-        except (ValueError, RecursionError): step = None
-        if not isinstance(step, dict):
-            raise ValueError(f"{where}: expected a JSON object, "
-                             f"got {line.strip()[:60]!r}")
-        missing = [name for name in TraceCounts._fields if name not in step]
-        if missing: raise ValueError(f"{where}: {missing[0]} is missing")
-        steps.append(_check_step([step[name] for name in TraceCounts._fields], where))
+    steps = [check_counts(record, where)
+             for where, record in json_lines(text, f"trace: {path}")]
     if not steps: raise ValueError(f"trace: expected a step in {path}, found none")
     return TraceCounts(*map(list, zip(*steps)))
 

@@ -26,7 +26,8 @@ def as_stops(
     out = tuple(s.encode() if isinstance(s, str) else s for s in stop_text)
     for s in out:
         if not isinstance(s, bytes) or not s:
-            raise ValueError(f"stop_text: expected strings of at least one letter, got {s!r}")
+            raise ValueError("stop_text: expected strings of at least one letter, "
+                             f"got {s!r}")
     return tuple(s for s in out if not any(t in s[:-1] for t in out))
 
 
@@ -35,7 +36,8 @@ def first_stop(
     stops, # tuple of bytes
 ): # (start, end) of the stop string that is complete first, or None
     """Find the stop string that is complete first, the longer of two."""
-    found = [(data.find(stop) + len(stop), data.find(stop)) for stop in stops if stop in data]
+    found = [(data.find(stop) + len(stop), data.find(stop))
+             for stop in stops if stop in data]
     if not found: return None
     end, start = min(found)
     return start, end

@@ -28,12 +28,11 @@ def pays(
     -----
     Proof: thm-stop, and prp-pays for passes that take longer with more rows.
     """
-    gain, time = 0, 0
+    gain, rows, took = 0, n_drafted + 1, verify_cost or (lambda rows: 1)
     for k in range(1, most - n_drafted + 1):
         kept *= acceptance
-        gain, time = gain + kept, time + cost
-        more = verify_cost(n_drafted + 1 + k) - verify_cost(n_drafted + 1) if verify_cost else 0
-        if gain > speedup*(time + more): return True
+        gain += kept
+        if gain > speedup*(k*cost + took(rows + k) - took(rows)): return True
     return False
 
 # %% ../nbs/56_thrift.ipynb #b1649df2

@@ -263,8 +263,8 @@ def _numbers(values, where, n, least, most):
     if not isinstance(values, list) or len(values) not in (0, n):
         raise ValueError(f"{where}: expected {n} numbers, one a token, got {values!r:.60}")
     for v in values:
-        good = isinstance(v, (int, float)) and not isinstance(v, bool) and least <= v <= most
-        if v is not None and not good:
+        number = isinstance(v, (int, float)) and not isinstance(v, bool)
+        if v is not None and not (number and least <= v <= most):
             raise ValueError(f"{where}: expected numbers from {least} to {most}, "
                              f"got {v!r:.60}")
     return tuple(-inf if v is None else float(v) for v in values)
@@ -284,7 +284,8 @@ def as_step(
     counts = check_counts(record, where)
     emitted, stopped = record.get("emitted"), record.get("stopped", False)
     if not isinstance(emitted, list):
-        raise ValueError(f"{where}: emitted: expected a list of tokens, got {emitted!r:.60}")
+        raise ValueError(f"{where}: emitted: expected a list of tokens, "
+                         f"got {emitted!r:.60}")
     emitted = tuple(as_count(x, f"{where}: emitted", 0, 2**31) for x in emitted)
     if not isinstance(stopped, bool):
         raise ValueError(f"{where}: stopped: expected true or false, got {stopped!r:.60}")
@@ -303,6 +304,7 @@ def as_step(
             raise ValueError(f"{where}: seconds: expected {', '.join(Seconds._fields)}, "
                              f"got {seconds!r:.60}")
         values = [seconds[name] for name in Seconds._fields]
-        if None in values: raise ValueError(f"{where}: seconds: expected numbers, got None")
+        if None in values:
+            raise ValueError(f"{where}: seconds: expected numbers, got None")
         seconds = Seconds(*_numbers(values, f"{where}: seconds", 4, 0, 1e9))
     return Step(*counts, emitted, stopped, *logs, seconds)

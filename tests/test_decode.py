@@ -232,6 +232,8 @@ def test_stop_tokens_end_the_text():
         target, draft = random_model(seed, 3), random_model(seed + 50, 3)
         plain = image(plain_law(target, (0,), 3), cut)
         assert text_law(target, draft, (0,), 3, gamma=2, stop=2) == plain
+    several = image(plain_law(target, (0,), 3), lambda text: cut(cut(text, 1), 2))
+    assert text_law(target, draft, (0,), 3, gamma=2, stop=[2, 1]) == several
 
 
 # %% ../nbs/46_decode.ipynb #9be8b34c

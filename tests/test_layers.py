@@ -44,7 +44,7 @@ LAYERS = {
     "trace": ("dist estimate", "numpy scipy"),
     "decode": ("dist chance rules trees drafters text trace", "numpy"),
     "many": ("dist models decode", "numpy"),
-    "systems": ("dist theory estimate", "numpy"),
+    "systems": ("dist theory estimate trace", "numpy"),
     "thrift": ("drafters systems theory", "numpy"),
     "reality": ("", "numpy"),
     "batch": ("dist", "numpy array_api_compat"),

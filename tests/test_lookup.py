@@ -10,7 +10,7 @@ import numpy as np
 
 from specdec_nb.chance import Sampled, law_of
 from specdec_nb.decode import generate
-from specdec_nb.drafters import Draft, ModelDrafter
+from specdec_nb.drafters import Draft, LeastLikely, ModelDrafter
 from specdec_nb.llama import Llama, random_llama
 from specdec_nb.models import TableModel, embedded_pair
 from specdec_nb.rules import autoregressive, greedy_rule, token_rule
@@ -128,23 +128,13 @@ def test_drafters_have_names():
 
 
 # %% ../nbs/45_lookup.ipynb #b7c5da33
-class Hopeless:
-    "Drafts the token that a model thinks least likely, for certain."
-    def __init__(self, model): self.model, self.vocab_size = model, model.vocab_size
-
-    def propose(self, context, gamma, chance):
-        tokens = ()
-        for _ in range(gamma): tokens += (int(self.model.law(context + tokens).argmin()),)
-        return Draft(tokens, [one_hot(x, self.vocab_size) for x in tokens])
-
-
 def every_drafter(model):
     "Name and drafter; those that run a model have a cache of their own."
     two = model.first_layers(2)
     return {"lookup": PromptLookup(17, shortest=1), "ngram": ContextNGram(17),
             "early exit": early_exit(model, 1),
             "bigram": ModelDrafter(BigramModel(model.first_layers(2), (0,))),
-            "perfect": early_exit(model, 2), "hopeless": Hopeless(two)}
+            "perfect": early_exit(model, 2), "hopeless": LeastLikely(two)}
 
 # %% ../nbs/45_lookup.ipynb #b9580471
 def test_greedy_text_is_the_plain_text():
