@@ -296,13 +296,13 @@ def text_law(make, target, draft, gamma, length, n_blocks=1):
     return law_of(program)
 
 
-def shown_on(name, gamma=1, length=1, n_blocks=1):
+def shown_on(name, gamma=1, length=1, n_blocks=1, letter="γ"):
     "Exhibit a step on a named example, or on a pair of laws, the same in every row."
     pair = INPUTS[name] if isinstance(name, str) else name
     target, draft = map(_constant, pair)
     words = f"Example {name}" if isinstance(name, str) else (
-        f"$q=({_row(pair[0])})$, $p=({_row(pair[1])})$")
-    if gamma > 1: words += rf", $\gamma={gamma}$"
+        f"q = ({_row(pair[0])}), p = ({_row(pair[1])})")
+    if gamma > 1: words += f", {letter} = {gamma}"
     words += "" if length == 1 else f", first {length} tokens"
     def show(make):
         return Exhibit(words, text_law(make, target, draft, gamma, length, n_blocks),
@@ -404,6 +404,7 @@ hang("Z07", "silent lenience", "test", shown_on("B"),
 # %% ../nbs/72_zoo.ipynb #07903ea9
 def _norm(weights): return weights/weights.sum()
 def _excess(q, p): return np.maximum(q - p, 0)
+def _like(x, q): return x if q.dtype == object else float(x)  # exact if q is
 
 
 def replaced_from_target(target, draft, tokens, chance):
@@ -443,7 +444,7 @@ def zero_over_zero(target, draft, tokens, chance):
 
 def epsilon_residual(target, draft, tokens, chance, epsilon=Fraction(1, 10**9)):
     "Add 1e-9 to every entry of the residual before it is scaled."
-    def instead(q, p): return _norm(_excess(q, p) + epsilon)
+    def instead(q, p): return _norm(_excess(q, p) + _like(epsilon, q))
     return by_parts(instead=instead)(target, draft, tokens, chance)
 
 # %% ../nbs/72_zoo.ipynb #a68bf3b0
@@ -471,7 +472,7 @@ def _almost_equal(make):
         x = chance.draw(p)
         n, token = zero_over_zero([q, p], [p], [x], chance)
         return x if n else token
-    return Exhibit("float32 $q=(0,1/2-2^{-25},1/2)$, $p=(0,1/2,1/2)$", law_of(first),
+    return Exhibit("float32 q = (0, 1/2 - 1/2²⁵, 1/2), p = (0, 1/2, 1/2)", law_of(first),
                    {1: half, 2: half})
 
 
@@ -560,7 +561,7 @@ hang("Z16", "the noise used twice", "shared randomness", shown_on("C"),
      "joint law", "vllm#47386, mended in #54282", rule=noise_used_twice)
 hang("Z17", "the noise of the prompt", "shared randomness", shown_on("E", 1, 2, 2),
      "One buffer of noise, made once, is faster.",
-     "joint law, state", "Sequoia SpecTree", start=noise_once_a_prompt, read=True)
+     "draft law, joint law", "Sequoia SpecTree", start=noise_once_a_prompt, read=True)
 
 
 def _two_requests(make):
@@ -576,7 +577,7 @@ hang("Z18", "two requests, one uniform", "shared randomness", _two_requests,
      "two requests", "TRT-LLM#19487", step=step_of(token_rule), batch=one_uniform_for_two)
 
 # %% ../nbs/72_zoo.ipynb #4aab9fa7
-def flattened(q): return (q + _law(*[1]*len(q)))/2
+def flattened(q): return (q + _like(Fraction(1, len(q)), q))/2
 
 
 def unwarped_bonus(target, draft, tokens, chance, plain=flattened):
@@ -587,8 +588,10 @@ def unwarped_bonus(target, draft, tokens, chance, plain=flattened):
 
 def not_renormalised(target, draft, tokens, chance, kept=Fraction(4, 5)):
     "Cut the target's law off (top-k) and do not scale what is left to 1."
-    def keep(q, p, x): return min(1, kept*q[x]/p[x])
-    def instead(q, p): return _norm(_excess(kept*q, p))
+    def keep(q, p, x): return min(1, _like(kept, q)*q[x]/p[x])
+    def instead(q, p):
+        excess = _excess(_like(kept, q)*q, p)
+        return _norm(excess) if excess.any() else q
     return by_parts(keep, instead)(target, draft, tokens, chance)
 
 
@@ -669,7 +672,7 @@ def _grammar(make):
     "After token 1 the grammar wants token 0."
     def target(text): return _law(1, 0) if text and text[-1] == 1 else _law(1, 1)
     def draft(text): return _law(1, 0) if text and text[-1] == 1 else _law(9, 1)
-    return Exhibit("no 1 after 1; $q=(1/2,1/2)$, $p=(9/10,1/10)$; 2 tokens",
+    return Exhibit("no 1 after 1; else q = (1/2, 1/2), p = (9/10, 1/10); 2 tokens",
                    text_law(make, target, draft, 1, 2, 2),
                    law_of(autoregressive(target, 2)))
 
@@ -727,14 +730,14 @@ def running_sum(q, p, tokens, chance):
 #| code-fold: true
 def _fixed_rows(make):
     q, rows = _law(1, 1), (0, 0, 0, 1)
-    return Exhibit("$q=(1/2,1/2)$, four rows that draft 0, 0, 0, 1",
+    return Exhibit("q = (1/2, 1/2), four rows that draft 0, 0, 0, 1",
                    law_of(lambda chance: longest_match_wins(q, q, rows, chance).token),
                    law_of(lambda chance: chance.draw(q)))
 
 
 def _repeated_child(make):
     q = _law(5, 3, 2)
-    return Exhibit("$q=(5,3,2)/10$, children 0 and 0",
+    return Exhibit("q = (5, 3, 2)/10, children 0 and 0",
                    law_of(lambda chance: running_sum(q, q, (0, 0), chance).token),
                    law_of(lambda chance: chance.draw(q)))
 
@@ -750,15 +753,15 @@ hang_choice("Z24", "the longest match wins", _fixed_rows,
             "Each row is lossless. Choosing among them by the outcome is not.",
             "joint law", "fms-extras#12, Medusa's nucleus mode", draft_iid,
             longest_match_wins, read=True)
-hang_choice("Z25", "sorted siblings", shown_on("C", 2),
+hang_choice("Z25", "sorted siblings", shown_on("C", 2, letter="k"),
             "A set of drafts has no order. The laws they were drawn from have.",
             "joint law", PLANTED, draft_distinct, resorted)
-hang_choice("Z26", "repeats dropped", shown_on("C", 2),
+hang_choice("Z26", "repeats dropped", shown_on("C", 2, letter="k"),
             "A draft that was rejected once need not be tested again.",
             "joint law", PLANTED, draft_iid, duplicates_dropped)
-hang_choice("Z27", "top-k scored with p", shown_on("C", 2),
+hang_choice("Z27", "top-k scored with p", shown_on("C", 2, letter="k"),
             "The draft's softmax is the draft's law. The top-k was not drawn from it.",
-            "draft law, joint law", "trees in the manner of EAGLE", top_k,
+            "joint law", "trees in the manner of EAGLE", top_k,
             recursive_distinct_rule)
 hang_choice("Z28", "a child counted twice", _repeated_child,
             "One uniform number for all children is the cheapest right rule, if they differ.",
@@ -838,7 +841,7 @@ def _last_flag(chances, chance):
 def _flag(make):
     q, p = INPUTS["D"]
     def program(chance): return make()(_constant(q), _constant(p), 2, (), chance)[0][0]
-    return Exhibit(r"Example D, $\gamma=2$", law_of(program),
+    return Exhibit("Example D, γ = 2", law_of(program),
                    law_of(lambda chance: chance.draw(q)))
 
 
@@ -857,7 +860,7 @@ hang("Z31", "a flag over products", "block", _flag,
 def _two_rows(make):
     q, *rows = _law(1, 1), _law(4, 1), _law(3, 7)
     def draft(text): return rows[min(len(text), 1)]
-    return Exhibit(r"$q=(1/2,1/2)$, draft rows $(4,1)/5$ and $(3,7)/10$, 2 tokens",
+    return Exhibit("q = (1/2, 1/2), draft rows (4, 1)/5 and (3, 7)/10, 2 tokens",
                    text_law(make, _constant(q), draft, 2, 2),
                    law_of(autoregressive(_constant(q), 2)))
 
@@ -990,8 +993,8 @@ def _second_count(make):
         step = make()
         text, _ = step(sticky, sticky, 2, (), chance)
         return step(sticky, sticky, 2, text, chance)[1]
-    return Exhibit(r"the draft equals the target (9/10 for the last token but one), "
-                   r"$\gamma=2$; accepted in block 2", law_of(program), {2: Fraction(1)})
+    return Exhibit("the draft equals the target (9/10 for the last token but one), "
+                   "γ = 2; accepted in block 2", law_of(program), {2: Fraction(1)})
 
 
 hang("Z38", "one token short", "loop", _second_count,
@@ -1009,7 +1012,7 @@ def _stale(make):
 
 hang("Z39", "kept what was rejected", "loop", _stale,
      "The cache has the right length.",
-     "joint law, state", "mlx-lm#1109, #1427, #1486, #1528, mlx-vlm#1155, vllm PR#26498, "
+     "support, joint law", "mlx-lm#1109, #1427, #1486, #1528, mlx-vlm#1155, vllm PR#26498, "
      "#54028, lucidrains#3, aprender#2014", start=keeps_what_was_rejected)
 
 
@@ -1017,7 +1020,7 @@ def _past_the_stop(make):
     model = _constant(_law(1, 1))
     def text(loop):
         return law_of(lambda chance: loop(make())(model, model, (), 2, 3, {1}, chance))
-    return Exhibit(r"fair coin, token 1 stops, $\gamma=2$, at most 3 tokens",
+    return Exhibit("fair coin, token 1 stops, γ = 2, at most 3 tokens",
                    text(only_looks_at_the_end), text(loop_of))
 
 
@@ -1075,7 +1078,7 @@ def _counted(make):
     def counts(step):
         law = law_of(lambda chance: step(target, draft, 2, (), chance))
         return image(law, lambda outcome: outcome[1])
-    return Exhibit(r"Example A, $\gamma=2$, number accepted", counts(make()),
+    return Exhibit("Example A, γ = 2, number accepted", counts(make()),
                    counts(step_of(token_rule)))
 
 

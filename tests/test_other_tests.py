@@ -69,6 +69,10 @@ def test_stored_matrix_agrees_with_the_placards():
     stored = json.loads((folder/"results"/"detection.json").read_text())
     assert {*BUGS} <= {*stored}
     for id, entry in stored.items():
-        found = any(entry[k]["faulty"] for k in ("sampler", "engine") if k in entry)
-        assert found == (id in BUGS and BUGS[id].in_battery), id
+        audits = [entry[k] for k in ("sampler", "undeclared", "engine") if k in entry]
+        assert not any(a["could_not"] for a in audits), id
+        assert any(a["faulty"] for a in audits) == (id in BUGS and BUGS[id].in_battery), id
+        if id in BUGS and BUGS[id].in_battery:
+            kinds = {kind for a in audits for kind in a["failed"]}
+            assert kinds & {*BUGS[id].seen_by}, id
 

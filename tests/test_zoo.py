@@ -6,7 +6,7 @@ from specdec_nb.zoo import *
 # %% ../nbs/72_zoo.ipynb #64212615
 import numpy as np
 
-from specdec_nb.audit import battery, sampler
+from specdec_nb.audit import battery, engine, engine_battery, sampler
 from specdec_nb.chance import Sampled, image, law_distance, law_of
 from specdec_nb.coupling import OneToken
 from specdec_nb.plots import new_axes
@@ -57,6 +57,18 @@ def test_exact_laws_of_the_zoo():
         assert ordered(BUGS[id].law) == fractions(text), id
         assert sum(BUGS[id].law.values()) == 1 == sum(BUGS[id].exhibit.right.values())
     for id, distance in DISTANCE.items(): assert BUGS[id].tv == F(distance), id
+
+
+# %% ../nbs/72_zoo.ipynb #54aaabbf
+def test_draws_that_show_each_bug():
+    DRAWS = {"Z01": 29, "Z02": 286, "Z03": 102, "Z04": 7, "Z05": 7, "Z06": 678, "Z07": 109,
+             "Z08": 119, "Z09": 51, "Z10": 35, "Z11": 1321, "Z14": 45, "Z15": 432, "Z16": 2187,
+             "Z17": 3588, "Z20": 438, "Z24": 16, "Z25": 152, "Z26": 3387, "Z27": 14, "Z28": 13,
+             "Z31": 99, "Z32": 1051, "Z43": 5175}
+    for id, draws in DRAWS.items(): assert BUGS[id].exhibit.draws == draws, id
+    pair = BUGS["Z43"].exhibit
+    second = [image(law, lambda text: text[1]) for law in (pair.law, pair.right)]
+    assert Exhibit("second token alone", *second).draws == 15549
 
 
 # %% ../nbs/72_zoo.ipynb #aa95dce1
@@ -168,6 +180,17 @@ def test_diagnosis_names_the_bug():
     assert diagnose(sampler(first_token_always, cases=cases, n=3000)) == []
     right = sampler(Tabulated(token_rule), cases=cases, n=1000)
     refuses(lambda: diagnose(right), "failed")
+
+
+# %% ../nbs/72_zoo.ipynb #5f855a55
+def test_audit_sees_the_loops_that_are_wrong():
+    requests = {c.name: c for c in engine_battery(0)}
+    plain = BUGS["Z18"].engine() # one request at a time, nothing is shared
+    for id, name in (("Z18", "E"), ("Z35", "3 tokens"), ("Z39", "zeros"), ("Z40", "stop token"),
+                     ("Z41", "3 tokens")):
+        bug, cases = BUGS[id], [requests[name]]
+        assert engine(bug.engine(), many=bug.many(), cases=cases, n=400).faulty, id
+        assert not engine(plain, cases=cases, n=100).faulty, name
 
 
 # %% ../nbs/72_zoo.ipynb #73e0cf97
