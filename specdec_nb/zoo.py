@@ -753,11 +753,11 @@ def _repeated_child(make):
                    law_of(lambda chance: chance.draw(q)))
 
 
-def hang_choice(id, name, show, why, seen_by, reference, draw, choose, read=False):
+def hang_choice(id, name, show, why, seen_by, reference, draw, choose, **more):
     "Put a bug of several drafts on show."
     step = choosing(draw, choose)
     step.__doc__ = (top_k if draw is top_k else choose).__doc__
-    hang(id, name, "several drafts", show, why, seen_by, reference, step=step, read=read)
+    hang(id, name, "several drafts", show, why, seen_by, reference, step=step, **more)
 
 
 hang_choice("Z24", "the longest match wins", _fixed_rows,
@@ -769,7 +769,7 @@ hang_choice("Z25", "sorted siblings", shown_on("C", 2, letter="k"),
             "joint law", PLANTED, draft_distinct, resorted)
 hang_choice("Z26", "repeats dropped", shown_on("C", 2, letter="k"),
             "A draft that was rejected once need not be tested again.",
-            "joint law", PLANTED, draft_iid, duplicates_dropped)
+            "joint law", PLANTED, draft_iid, duplicates_dropped, in_battery=False)
 hang_choice("Z27", "top-k scored with p", shown_on("C", 2, letter="k"),
             "The draft's softmax is the draft's law. The top-k was not drawn from it.",
             "joint law", "trees in the manner of EAGLE", top_k,
