@@ -595,6 +595,7 @@ def detectable_tv(
     """Return the smallest bias that is surely seen, whatever its direction.
 
     With a number of cells, each is taken to expect at least 5 observations.
+    With a single cell nothing is compared, and the answer is 1.
 
     Raises
     ------
@@ -611,7 +612,7 @@ def detectable_tv(
         law = law[law > 0]
         cells, scarce = len(law), (1/(n*law)).sum()
     else: scarce = (cells := as_count(cells, "cells", 1))/5
-    if cells == 1: return 0.
+    if cells == 1: return 1.
     need = noncentrality_needed(n, cells - 1, level, power, test)
     return float(min(1., (need**.5 + scarce**.5/2)/n**.5/2))
 

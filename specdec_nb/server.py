@@ -232,7 +232,12 @@ def _lookup(context, names):
     return Row(np.array([*seen.values()], float)/max(1, seen.total()), ids)
 
 
-def _one_sample(client, prompts, n, max_tokens, logprobs, seed, alpha, progress):
+def _top(law, k):
+    "Keep the k likeliest tokens. Some servers add the emitted token to the list."
+    return law and dict(sorted(law.items(), key=lambda pair: -pair[1])[:k])
+
+
+def _one_sample(client, prompts, n, max_tokens, logprobs, k, seed, alpha, progress):
     "Return (checks, why it stopped, notes, tokens without a law)."
     names, tally, known = _Names(), Tally(np.random.default_rng(seed)), {}
     counts, laws_at, stopped, done = {}, {}, None, 0
@@ -242,6 +247,7 @@ def _one_sample(client, prompts, n, max_tokens, logprobs, seed, alpha, progress)
             for prompt in prompts:
                 found = client.complete(prompt, max_tokens, 1 + done, logprobs)
                 laws, asked = laws_of(client, prompt, found, logprobs, known)
+                laws = [_top(law, k) for law in laws]
                 end = next((j for j, law in enumerate(laws) if law is None), len(laws))
                 n_hidden += sum(law is None for law in found.laws)
                 n_asked, n_unknown, done = n_asked + asked, n_unknown + len(laws) - end, done + 1
@@ -376,8 +382,9 @@ def audit(
         first = client.complete(prompts[0], max_tokens, 0, logprobs)
         if any(first.laws):
             prompts = [_as_ids(client, p) for p in prompts]
+            k = min([logprobs, *(len(law) for law in first.laws if law)])
             checks, stopped, notes, unknown = _one_sample(
-                client, prompts, n, max_tokens, logprobs, seed, alpha, progress)
+                client, prompts, n, max_tokens, logprobs, k, seed, alpha, progress)
             checks.append(Check("all requests", "state", True, client.n_requests, note=notes))
             if not unknown: return result(checks, stopped=stopped)
             if not baseline:

@@ -74,10 +74,10 @@ def as_row(
     if isinstance(value, dict):
         named = dict(value)
         rest = named.pop("rest", 0.)
-        try: ids = np.array([int(key) for key in named], dtype=np.int64)
-        except ValueError:
-            raise ValueError(f"{name}: expected token ids and \"rest\", got "
-                             f"{list(named)[:3]}") from None
+        if not all(isinstance(key, int) or key.isascii() and key.isdigit() and len(key) < 19
+                   for key in named):
+            raise ValueError(f"{name}: expected token ids and \"rest\", got {list(named)[:3]}")
+        ids = np.array([int(key) for key in named], dtype=np.int64)
         if len(set(ids.tolist())) < len(ids):
             raise ValueError(f"{name}: expected each id once")
         if len(ids) and not 0 <= ids.min() <= ids.max() < vocab_size:
