@@ -55,8 +55,9 @@ def measure(name, bug, rule, declared):
         found["sampler"] = step(declared)
         if more and "joint law" not in found["sampler"]["failed"]:
             found["undeclared"] = step(None)  # the law of the text alone
+    gamma = 4 if bug.room == "several drafts" else 2
     found["engine"] = first_fault(
-        lambda n: audit.engine(bug.engine(), many=bug.many(), subject=name, n=n),
+        lambda n: audit.engine(bug.engine(gamma), many=bug.many(), subject=name, n=n),
         400, *[4_000]*(more and not rule))
     found["other"] = {}
     for test in OTHER_TESTS.values():

@@ -24,7 +24,7 @@ from .multidraft import (Choice, draft_distinct, draft_iid, recursive_distinct_r
                                    recursive_rule)
 from .rules import (Verdict, autoregressive, block, check_block, in_turn,
                               token_rule)
-from .shared import race_law
+from .shared import _sweep
 
 # %% ../nbs/72_zoo.ipynb #153af495
 ROOMS = ("draft", "test", "replacement", "shared randomness", "parameters",
@@ -514,12 +514,23 @@ def uniform_used_twice(target, draft, tokens, chance):
     return token_by_token(test)(target, draft, tokens, chance)
 
 
+def race_given(target, draft, winner):
+    "Law of the winner of the target's race, given that of the draft's on the same times."
+    tokens, ratios, m = _sweep(target, draft) # as in shared.race_law, for one row of it
+    steps = np.diff(ratios, prepend=0*ratios[:1])
+    areas = np.cumsum(steps/(np.concatenate([1 + 0*m[:1], m[:-1]])*m))
+    area = np.full_like(draft, areas[-1] + 1/m[-1])
+    area[tokens] = areas
+    law = target*np.maximum(area[winner] - area, 0)
+    if target[winner]: law[winner] = 1/m[tokens.tolist().index(winner)]
+    return law
+
+
 def noise_used_twice(target, draft, tokens, chance):
     "Draw draft and replacement by races (Gumbel noise) on the same times."
     def test(q, p, x, chance):
         if chance.coin(ratio(q, p, x)): return OneToken(x, True)
-        given_draft = race_law(replacement_law(q, p), p)[x]/p[x]
-        return OneToken(chance.draw(given_draft), False)
+        return OneToken(chance.draw(race_given(replacement_law(q, p), p, x)), False)
     return token_by_token(test)(target, draft, tokens, chance)
 
 
@@ -742,11 +753,11 @@ def _repeated_child(make):
                    law_of(lambda chance: chance.draw(q)))
 
 
-def hang_choice(id, name, show, why, seen_by, reference, draw, choose, read=False):
+def hang_choice(id, name, show, why, seen_by, reference, draw, choose, **more):
     "Put a bug of several drafts on show."
     step = choosing(draw, choose)
     step.__doc__ = (top_k if draw is top_k else choose).__doc__
-    hang(id, name, "several drafts", show, why, seen_by, reference, step=step, read=read)
+    hang(id, name, "several drafts", show, why, seen_by, reference, step=step, **more)
 
 
 hang_choice("Z24", "the longest match wins", _fixed_rows,
@@ -758,7 +769,7 @@ hang_choice("Z25", "sorted siblings", shown_on("C", 2, letter="k"),
             "joint law", PLANTED, draft_distinct, resorted)
 hang_choice("Z26", "repeats dropped", shown_on("C", 2, letter="k"),
             "A draft that was rejected once need not be tested again.",
-            "joint law", PLANTED, draft_iid, duplicates_dropped)
+            "joint law", PLANTED, draft_iid, duplicates_dropped, in_battery=False)
 hang_choice("Z27", "top-k scored with p", shown_on("C", 2, letter="k"),
             "The draft's softmax is the draft's law. The top-k was not drawn from it.",
             "joint law", "trees in the manner of EAGLE", top_k,

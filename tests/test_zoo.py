@@ -11,10 +11,11 @@ from specdec_nb.chance import Sampled, image, law_distance, law_of
 from specdec_nb.coupling import OneToken
 from specdec_nb.plots import new_axes
 from specdec_nb.rules import autoregressive, token_rule
-from specdec_nb.testing import F, H, constant, law, random_model, refuses
+from specdec_nb.shared import race_law
+from specdec_nb.testing import F, H, constant, law, random_model, refuses, same
 
 # %% ../nbs/72_zoo.ipynb #8ed03af2
-from specdec_nb.zoo import (always_accepts, epsilon_residual, ratio, shown_on,
+from specdec_nb.zoo import (always_accepts, epsilon_residual, race_given, ratio, shown_on,
                             step_of, text_law, token_by_token)
 
 # %% ../nbs/72_zoo.ipynb #dcba8a79
@@ -91,6 +92,14 @@ def test_small_residual_with_epsilon():
     def rule(*args): return epsilon_residual(*args, epsilon=F(1, 40))
     got = text_law(lambda: step_of(rule), constant(q), constant(p), 1, 1)
     assert 1 - got[0,] - got[1,] == mass*(4*F(1, 40)/(mass + 4*F(1, 40)))*F(2, 4)
+
+
+# %% ../nbs/72_zoo.ipynb #f254db9c
+def test_one_row_of_a_race():
+    for seed in range(5):
+        target, draft = random_model(seed, 4)(()), random_model(seed + 9, 4, zeros=False)(())
+        for x in range(4):
+            same(race_given(target, draft, x), race_law(target, draft)[x]/draft[x])
 
 
 # %% ../nbs/72_zoo.ipynb #8fe43616
