@@ -4,12 +4,20 @@
 from specdec_nb.reality import *
 
 # %% ../nbs/48_reality.ipynb #bb4fa3e6
+from functools import cache
+
 import numpy as np
 import pytest
 
-from specdec_nb.decode import Step, Trace
-from specdec_nb.llama import random_llama
+from specdec_nb.chance import Sampled
+from specdec_nb.decode import Step, Trace, generate
+from specdec_nb.drafters import ModelDrafter
+from specdec_nb.llama import find_weights, random_llama
+from specdec_nb.lookup import PromptLookup, early_exit
+from specdec_nb.models import TableModel
+from specdec_nb.rules import OneToken, greedy_rule, in_turn, token_rule
 from specdec_nb.testing import refuses
+from specdec_nb.warps import Warp
 
 # %% ../nbs/48_reality.ipynb #04ba07cf
 def test_prediction_is_a_ratio_of_costs():
@@ -46,6 +54,24 @@ def test_the_curve_is_measured_on_the_right_passes():
     assert [s for s in seen if s[0] == 9] == [(9, 1), (9, 2), (9, 4)]*2
 
 
+# %% ../nbs/48_reality.ipynb #71681273
+def test_tokens_are_predicted_from_places():
+    #| mutant: predicted_tokens = drafts_always
+    trace = Trace([Step(2, 2, 2, (0,)*3), Step(2, 2, 1, (0,)*2), Step(2, 1, 0, (0,)),
+                   Step(0, 0, 0, (0,))])
+    assert trace.acceptance_per_test == 3/5 and trace.survival == [2/3, 2/3*1/2]
+    alone, places = predicted_tokens(trace)
+    assert abs(alone - (1 + 3*(3/5 + 9/25)/4)) < 1e-12
+    assert abs(places - trace.tokens_per_step) < 1e-12, "all drafts were equally long"
+    assert predicted_tokens(Trace([Step(0, 0, 0, (0,))])) == (1, 1)
+    refuses(lambda: predicted_tokens(Trace()), "trace")
+
+
+# %% ../nbs/48_reality.ipynb #2efd5733
+def drafts_always(trace):
+    "Wrong on purpose: forgets the passes that drafted nothing."
+    return 1 + trace.acceptance_per_test, 1 + sum(trace.survival)
+
 # %% ../nbs/48_reality.ipynb #9ef7bd3d
 def test_loops_are_seen():
     #| mutant: is_loop = looks_at_one_token
@@ -59,16 +85,85 @@ def looks_at_one_token(tokens):
     "Wrong on purpose: only sees one token repeated."
     return len(tokens) >= 12 and len(set(tokens[-12:])) == 1
 
+# %% ../nbs/48_reality.ipynb #fb3f3abc
+def two_tokens(target, prompt, drafter, n, rng, rule=token_rule):
+    "Counts of the cells over n texts of two tokens, and the law of the cells."
+    law, cell = two_token_cells(target, prompt)
+    counts = np.zeros(len(law), int)
+    for _ in range(n):
+        counts[cell(*generate(target, prompt, draft=drafter, gamma=1, max_tokens=2,
+                              rule=rule, chance=Sampled(rng)))] += 1
+    return counts, law
+
+
+def replaced_from_target(target, draft, tokens, chance):
+    "Wrong on purpose: a rejected token is replaced by a draw from the target."
+    def step(q, p, x, chance):
+        kept = chance.coin(min(1, q[x]/p[x]))
+        return OneToken(x if kept else chance.draw(q), kept)
+    return in_turn(step, lambda row, chance: chance.draw(row), target, draft, tokens, chance)
+
+# %% ../nbs/48_reality.ipynb #912049b6
+def test_cells_have_the_law_they_claim():
+    #| mutant: two_token_cells = second_alone
+    rng = np.random.default_rng(1)
+    rows = rng.dirichlet(np.ones(6), 7)
+    target = TableModel(lambda context: rows[6 if len(context) == 1 else context[-1]], 6)
+    for n_first, n_second in [(2, 3), (6, 2), (9, 1)]:
+        law, cell = two_token_cells(target, (0,), n_first, n_second)
+        want = np.zeros(len(law))
+        for x in range(6):
+            for y in range(6): want[cell(x, y)] += rows[6][x]*rows[x][y]
+        assert abs(law - want).max() < 1e-12 and abs(law.sum() - 1) < 1e-12
+    refuses(lambda: two_token_cells(target, (0,), 0), "n_first")
+
+
+# %% ../nbs/48_reality.ipynb #2714bd11
+def second_alone(target, prompt, n_first=8, n_second=4, right=two_token_cells):
+    "Wrong on purpose: the law of the second token does not see the first."
+    class Blind:
+        def law(self, context): return target.law(context[:1])
+    return right(Blind(), prompt, n_first, n_second)[0], right(target, prompt, n_first, n_second)[1]
+
+# %% ../nbs/48_reality.ipynb #0a31aaaf
+def test_the_loop_has_the_joint_law():
+    #| mutant: token_rule = replaced_from_target; chi_square_p = counts_every_cell
+    rng, law = np.random.default_rng(48), np.random.default_rng(5).dirichlet(np.ones(30)/5)
+    low = sum(chi_square_p(rng.multinomial(200, law), law) < .05 for _ in range(400))
+    print(f"p < 0.05 in {low/4:.1f}% of 400 samples from the law")
+    assert 4 < low < 40
+    model = random_llama(3, vocab_size=40)
+    prompt = (3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)
+    drafter = early_exit(model, 2, Warp(temperature=0))
+    counts, law = two_tokens(model, prompt, drafter, 600, rng, token_rule)
+    p_value = chi_square_p(counts, law)
+    print(f"600 texts: p = {p_value:.2g}")
+    assert p_value > 1e-6
+    refuses(lambda: chi_square_p([1, 2], [1.]), "counts")
+    refuses(lambda: chi_square_p([1, 2], [.5, .5]), "counts", "two cells")
+    assert chi_square_p([5, 5, 1], [.5, .5, 0]) == 0
+
+
+# %% ../nbs/48_reality.ipynb #60dfc92c
+def counts_every_cell(counts, law):
+    "Wrong on purpose: cells that expect next to nothing stand alone."
+    from scipy.special import gammaincc
+    E = np.maximum(sum(counts)*law, 1e-9)
+    return gammaincc((len(law) - 1)/2, ((counts - E)**2/E).sum()/2)
+
 # %% ../nbs/48_reality.ipynb #f6091285
-def test_drafted_text_is_the_plain_text_on_smollm2():
+@cache
+def real_model():
+    "SmolLM2 and its tokenizer; skip the test where it is not installed."
     for package in ("gguf", "tokenizers"): pytest.importorskip(package)
-    from specdec_nb.decode import generate
-    from specdec_nb.llama import find_weights, load
-    from specdec_nb.lookup import PromptLookup
-    from specdec_nb.rules import greedy_rule
+    from specdec_nb.llama import load
     if find_weights() is None:
         pytest.skip("weights absent: specdec-nb models install smollm2")
-    model, tokenizer = load()
+    return load()
+
+
+def test_drafted_text_is_the_plain_text_on_smollm2():
+    model, tokenizer = real_model()
     context = tokenizer.chat("Repeat: one two three four, one two three five.")
     texts = [generate(model, context, draft=draft, gamma=7, max_tokens=24, chance=None,
                       rule=greedy_rule, stop=tokenizer.stop).run().tokens
@@ -79,3 +174,25 @@ def test_drafted_text_is_the_plain_text_on_smollm2():
             scores = model.logits(context + texts[0][:i])[-1]
             assert abs(scores[pair[0]] - scores[pair[1]]) < 1e-3, (i, pair)
             break
+
+
+def test_a_corrupted_cache_is_seen_on_smollm2():
+    model, tokenizer = real_model()
+    context = tokenizer.encode("Once upon a time there was a lighthouse")
+
+    def accepted(shift):
+        "Share of a draft with the target's laws whose new keys go elsewhere."
+        def place(self, n):
+            start = max(len(self) + shift, 0) if len(self) > 4 else len(self)
+            return start, start + n
+        twin = model.first_layers(model.config.n_layers)
+        kind = type("Wrong", (type(model),), {"_place": place})
+        draft = ModelDrafter(kind(twin.config, twin.layers, twin.norm, twin.unembed,
+                                  twin.embed))
+        made = generate(model, context, draft=draft, gamma=3, max_tokens=12,
+                        chance=Sampled(np.random.default_rng(48))).run()
+        return made.trace.acceptance_per_test
+    assert accepted(0) == 1
+    rates = {shift: accepted(shift) for shift in (-1, -2)}
+    print(f"acceptance with a cache one token short, trimmed too far: {rates}")
+    assert max(rates.values()) < .9
