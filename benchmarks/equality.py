@@ -4,7 +4,7 @@ The cases are those of nbs/60_batch: small laws on a grid that every format can
 hold, ragged blocks, and uniforms that an adversary puts on the edges. There,
 and in the tests, are a few hundred of each kind; here at least 10,000 for each
 rule, each library that is installed, and each type of its numbers. The seed is
-fixed. It takes about 15 minutes. From the root of the repository:
+fixed. It takes minutes. From the root of the repository:
 
     python benchmarks/equality.py > benchmarks/equality.txt
 """
@@ -37,12 +37,13 @@ def compare(name, rule, kind, one_hot):
     return page.agrees(page.cases(rule, N, one_hot=one_hot), rule, kind=kind, one_hot=one_hot)
 
 
-print(f"{'library':18}{'numbers':22}{'rule':8}{'draft':10} equal cases")
+print(f"{'library':18}{'numbers':26}{'rule':8}{'draft':10} equal cases")
 for library in ("numpy", "torch", "jax", "array_api_strict"):
     for kind in kinds(library) or []:
         for rule in ("token", "block", "greedy"):
             for one_hot in (False, True)[:1 if rule == "greedy" else 2]:
                 count = compare(library, rule, kind, one_hot)
-                print(f"{library:18}{getattr(kind, '__name__', kind)!s:22}{rule:8}"
+                name = str(getattr(kind, "__name__", kind))
+                print(f"{library:18}{name:26}{rule:8}"
                       f"{'one-hot' if one_hot else 'laws':10}{count:12,}", flush=True)
     if not kinds(library): print(f"{library:18}not installed")

@@ -6,7 +6,8 @@
 __all__ = ['INF', 'RULES', 'K', 'LOOP_FROM', 'Verdicts', 'verify']
 
 # %% ../nbs/60_batch.ipynb #b2e03c85
-from functools import partial
+from contextlib import nullcontext
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -297,16 +298,18 @@ def _walk_greedy(raw, tokens):
 def _token_numpy(target, draft, tokens, uniforms, lengths):
     "Token rule on laws: toss the coins, visit the last rows."
     if len(tokens) > 8:
+        tokens, lengths = tokens.astype(np.int64, copy=False), np.array(lengths)
         n = _coins(target, draft, tokens, uniforms, lengths)
         draw = _draw_short if target.shape[2] < LOOP_FROM else _draw_together
         last = draw(target, draft, tokens, uniforms[:, -1:], lengths, n)
-        emitted, b = np.full(uniforms.shape, -1, dtype=np.int64), np.arange(len(n))
-        np.copyto(emitted[:, :-1], tokens, where=np.arange(tokens.shape[1]) < n[:, None])
-        emitted[b, n] = last
+        emitted = np.empty(uniforms.shape, dtype=np.int64)
+        emitted[:, :-1] = tokens
+        np.putmask(emitted, np.arange(emitted.shape[1]) > n[:, None], -1)
+        emitted.put(_starts(*uniforms.shape) + n, last)
         return Verdicts(n, emitted)
     n, last, uniforms = [], [], uniforms.tolist()
-    qx = _gather(target, tokens)
-    px = None if draft is None else _gather(draft, tokens)
+    qx = _listed_at(target, tokens)
+    px = None if draft is None else _listed_at(draft, tokens)
     for s, (length, coins, q) in enumerate(zip(lengths, uniforms, qx)):
         place = 0
         for place in range(length):
@@ -319,20 +322,51 @@ def _token_numpy(target, draft, tokens, uniforms, lengths):
     return _listed(tokens, n, last)
 
 
+@lru_cache(64)
+def _starts(batch, places, used=0, size=1):
+    """Where sequences start, laid end to end, each `places` of `size` numbers.
+
+    With `used`, where each of so many places starts, shape (batch, used).
+    """
+    starts = np.arange(batch)*places
+    if used: starts = (starts[:, None] + np.arange(used))*size
+    starts.flags.writeable = False # it will be returned again
+    return starts
+
+
 def _coins(target, draft, tokens, uniforms, lengths):
     "Number accepted in each of many sequences."
-    gamma = tokens.shape[1]
-    places, fails = np.arange(gamma), np.ones(uniforms.shape, dtype=bool)
-    qx = _gather(target, tokens)
-    px = np.ones_like(qx) if draft is None else _gather(draft, tokens)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        np.logical_not(uniforms[:, :-1] < qx/px, out=fails[:, :-1])
-    ragged = min(lengths) < gamma
-    if ragged: fails[:, :-1] |= places >= np.array(lengths)[:, None]
+    gamma, fails = tokens.shape[1], np.ones(uniforms.shape, dtype=bool)
+    top = max(target.shape[2], draft.shape[2]) if draft is not None else target.shape[2]
+    qx = _gather(target, tokens, top)
+    px = np.ones(qx.shape) if draft is None else _gather(draft, tokens, top)
+    clean = px.min(initial=1) > 0 and qx.min(initial=0) >= 0 and np.vdot(qx, px) < INF
+    with nullcontext() if clean else np.errstate(divide="ignore", invalid="ignore"):
+        coins = np.divide(qx, px, dtype=float)
+    np.greater_equal(uniforms[:, :-1], coins, out=fails[:, :-1])
+    if lengths.min() < gamma: fails[:, :-1] |= np.arange(gamma) >= lengths[:, None]
     n = fails.argmax(axis=1)
-    if gamma and not (px.min() > 0 and qx.min() >= 0 and px.max() < INF and qx.max() < INF):
-        _check_reached(qx, px, (places <= n[:, None]) & (places < np.array(lengths)[:, None]))
+    if not clean:
+        _check_reached(qx, px, np.arange(gamma) <= np.minimum(n, lengths - 1)[:, None])
     return n
+
+
+def _gather(rows, tokens, top): # numbers at the drafted tokens, all below top
+    (batch, gamma), (places, vocab_size) = tokens.shape, rows.shape[1:]
+    outside = None if vocab_size == top else tokens >= vocab_size
+    if outside is not None: tokens = np.where(outside, 0, tokens)
+    if not rows.flags.c_contiguous:
+        found = rows[_starts(batch, 1)[:, None], np.arange(gamma), tokens]
+    elif gamma: found = rows.take(_starts(batch, places, gamma, vocab_size) + tokens)
+    else: found = np.empty(tokens.shape)
+    if outside is not None: found[outside] = 0
+    return _float(found)
+
+
+def _listed_at(rows, tokens): # the same for few, as lists
+    vocab_size = rows.shape[2]
+    return [[float(rows.item(s, i, x)) if x < vocab_size else 0.
+             for i, x in enumerate(ids)] for s, ids in enumerate(tokens.tolist())]
 
 
 def _draw_one(target, draft, tokens, u, length, place, s):
@@ -343,36 +377,33 @@ def _draw_one(target, draft, tokens, u, length, place, s):
     return _last(q, p, tokens[s, place], 1, u)
 
 
+def _rows_at(rows, place): # (B, T, V) at (B,): shape (B, V)
+    batch, places, vocab_size = rows.shape
+    if not rows.flags.c_contiguous: return rows[_starts(batch, 1), place]
+    return rows.reshape(-1, vocab_size).take(_starts(batch, places) + place, axis=0)
+
+
 def _draw_short(target, draft, tokens, u, lengths, n):
     "Last tokens of all sequences, for short rows."
-    b, lost = np.arange(len(n)), np.flatnonzero(n < np.array(lengths))
-    rows = target[b, n].astype(float)
-    if len(lost):
-        excess, at = rows[lost], (lost, n[lost])
-        if draft is None: excess[np.arange(len(lost)), tokens[at]] = 0
+    (batch, gamma), vocab_size = tokens.shape, target.shape[2]
+    rows = _rows_at(target, n).astype(float, copy=False)
+    if gamma:
+        full, place = n >= lengths, np.minimum(n, gamma - 1)
+        if draft is None: # what is left of a one-hot draft
+            lost = (~full).nonzero()[0]
+            rows[lost, tokens[lost, place[lost]]] = 0
         else:
-            shared = min(target.shape[2], draft.shape[2])
-            excess[:, :shared] -= draft[at][:, :shared]
-            np.maximum(excess, 0, out=excess)
-        some = excess.any(axis=1)
-        if some.all(): rows[lost] = excess
-        else: rows[lost[some]] = excess[some]
+            p = _rows_at(draft, place)[:, :vocab_size]
+            p[full] = 0
+            rows[:, :p.shape[1]] -= p
+            np.maximum(rows, 0, out=rows)
     steps = rows.cumsum(axis=1)
-    found = (steps > u*steps[:, -1:]).argmax(axis=1)
-    for s in np.flatnonzero(~((rows[b, found] > 0) & (steps[:, -1] < INF))).tolist():
-        found[s] = _bonus(rows[s], u[s, 0])
+    above = steps > u*steps[:, -1:]
+    found = above.argmax(axis=1)
+    clean = above.take(_starts(batch, vocab_size) + found)
+    for s in (~clean).nonzero()[0].tolist(): # nothing is left over, or no numbers
+        found[s] = _draw_one(target, draft, tokens, u[s, 0], lengths[s], n[s], s)
     return found
-
-
-def _gather(rows, tokens): # numbers at the drafted tokens; lists for few
-    vocab_size = rows.shape[2]
-    if len(tokens) <= 8:
-        return [[float(rows.item(s, i, x)) if x < vocab_size else 0.
-                 for i, x in enumerate(ids)] for s, ids in enumerate(tokens.tolist())]
-    b, i = np.arange(len(tokens))[:, None], np.arange(tokens.shape[1])
-    if vocab_size > tokens.max(initial=0): return rows[b, i, tokens].astype(float)
-    inside = tokens < vocab_size
-    return np.where(inside, rows[b, i, tokens*inside].astype(float), 0)
 
 
 def _float(row): # low precision becomes float32, exactly
@@ -389,7 +420,7 @@ def _draw_together(target, draft, tokens, u, lengths, n):
     goal = goal - np.where(block, steps[b, block - 1], 0)
     columns = block*K + np.arange(K)
     weights = _float(target[b, place, np.minimum(columns, vocab_size - 1)])
-    lost = np.flatnonzero(place[:, 0] < np.array(lengths))
+    lost = np.flatnonzero(n < lengths)
     if len(lost):
         at = b[lost], place[lost]
         there = columns[lost]

@@ -60,7 +60,7 @@ def as_rows(
         except (TypeError, ValueError):
             raise ValueError(f"{name}: expected numbers, got {rows.dtype}") from None
         fine = rows.min(initial=0) >= 0 # NaN is not
-        totals = rows.sum(axis=1) if fine else []
+        totals = rows @ np.ones(rows.shape[1]) if fine else []
         fine = fine and abs(totals - 1).max(initial=0) <= tolerance
     if not fine: _explain(name, rows, exact, totals, tolerance)
     if exact and not all(isinstance(v, Fraction) for row in lists for v in row):

@@ -5,9 +5,11 @@ from specdec_nb.batch import *
 
 # %% ../nbs/60_batch.ipynb #98607c4c
 import importlib.util
+import shutil
 import subprocess
 import sys
 from functools import cache, partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -249,22 +251,46 @@ def test_numpy_needs_no_other_library():
     assert done.stdout.strip() == "set()", done.stdout + done.stderr
 
 
-@pytest.mark.filterwarnings("ignore:Dynamo detected")
-def test_compiles_in_torch_and_jax(in_float64):
-    target, draft, tokens, uniforms, lengths, n, emitted = cases("token", 1200)[3]
-    for name in ("jax", "torch"):
-        make, _ = library(name)
-        arrays = [make(x) for x in (target, draft, tokens, uniforms)]
-        if name == "jax":
-            import jax
-            got = jax.jit(partial(verify, rule="token"))(*arrays, lengths=make(lengths))
-        else:
-            import torch
-            from array_api_compat import torch as xp
-            compiled = torch.compile(partial(verify, xp=xp), backend="eager", fullgraph=True)
-            got = compiled(*arrays, lengths=make(lengths))
-        same(np.asarray(got.n_accepted), n)
-        same(np.asarray(got.tokens), emitted)
+def test_compiles_in_jax(in_float64):
+    make, _ = library("jax")
+    import jax
+    *arrays, lengths, n, emitted = cases("token", 1200)[3]
+    got = jax.jit(partial(verify, rule="token"))(*map(make, arrays), lengths=make(lengths))
+    same(np.asarray(got.n_accepted), n)
+    same(np.asarray(got.tokens), emitted)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_compiles_in_torch(backend):
+    make, _ = library("torch")
+    if backend == "inductor" and not shutil.which("g++"): pytest.skip("no C++ compiler")
+    import torch
+    from array_api_compat import torch as xp
+    *arrays, lengths, n, emitted = cases("token", 1200)[3]
+    torch._dynamo.reset()
+    compiled = torch.compile(partial(verify, xp=xp), backend=backend, fullgraph=True)
+    got = compiled(*map(make, arrays), lengths=make(lengths))
+    same(np.asarray(got.n_accepted), n)
+    same(np.asarray(got.tokens), emitted)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_no_value_is_asked_of_torch(device):
+    library("torch")
+    import torch
+    from array_api_compat import torch as xp
+    from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
+    with FakeTensorMode(): # tensors that have a shape and no numbers
+        for size, rule in product((8, 1100), RULE):
+            target, draft = (torch.ones(4, n, size, device=device) for n in (4, 3))
+            tokens = torch.ones(4, 3, dtype=torch.int64, device=device)
+            lengths, uniforms = tokens[:, 0], target[..., 0]
+            for how in (dict(), dict(logits=True), dict(normalise=True), dict(lengths=lengths)):
+                for rows in (draft, None):
+                    got = verify(target, rows, tokens, uniforms, rule, xp=xp, **how)
+                    assert got.tokens.shape == (4, 4) and got.tokens.device.type == device
+        with pytest.raises(DataDependentOutputException): bool(uniforms.sum() > 0)
 
 # %% ../nbs/60_batch.ipynb #d7c520ca
 def random_blocks(rng, batch, gamma, size):
