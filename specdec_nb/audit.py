@@ -1122,6 +1122,8 @@ def engine_battery(
         case("stop token", 3, 4, "text that ends inside a block", stop=(2,)),
         case("two stop tokens", 4, 3, "the same", stop=(0, 3)),
         case("zeros", 4, 3, "tokens that must not come", .5),
+        Case("C", 1, 4, StateModel([[[4, 3, 2, 1]]]), StateModel([[[1, 2, 3, 4]]]),
+             "several drafts for one place", prompt=(0,), share=5.),
         Case("E", 3, 2, StateModel([[[1, 1]]]), StateModel([[[9, 1]]]),
              "noise used again", prompt=(0,)))
 

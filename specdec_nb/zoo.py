@@ -769,7 +769,7 @@ hang_choice("Z25", "sorted siblings", shown_on("C", 2, letter="k"),
             "joint law", PLANTED, draft_distinct, resorted)
 hang_choice("Z26", "repeats dropped", shown_on("C", 2, letter="k"),
             "A draft that was rejected once need not be tested again.",
-            "joint law", PLANTED, draft_iid, duplicates_dropped, in_battery=False)
+            "joint law", PLANTED, draft_iid, duplicates_dropped)
 hang_choice("Z27", "top-k scored with p", shown_on("C", 2, letter="k"),
             "The draft's softmax is the draft's law. The top-k was not drawn from it.",
             "joint law", "trees in the manner of EAGLE", top_k,
