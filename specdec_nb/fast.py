@@ -14,7 +14,7 @@ from .batch import Verdicts, _arrays, _listed, _not_a_coin
 from .coupling import replacement_law
 
 # %% ../nbs/61_fast.ipynb #36341d54
-WIDTH = 128 # entries between two running sums
+WIDTH = 256 # entries between two running sums
 
 
 def _kernel(target, draft, one_hot, tokens, uniforms, lengths, extra, steps, n, last):
