@@ -49,7 +49,7 @@ def whole_text(network, tokens):
 class TrimmedTooFar(Transformers):
     "Wrong on purpose: a rollback loses one key more than it should."
     def _keep(self, n):
-        cut = n < len(self)
+        cut = n < self._cache.get_seq_length()
         super()._keep(max(n - 1, 0) if cut else n)
 
 
