@@ -94,7 +94,7 @@ def comments(source):
 def docments(obj):
     """Return the comments beside parameters, and the one beside `):`."""
     try: source = dedent(inspect.getsource(obj))
-    except OSError: return {}, None  # made by namedtuple(...): has no source
+    except (OSError, TypeError): return {}, None  # namedtuple(...), a method of `str`: no source
     tree, said = ast.parse(source).body[0], comments(source)
     if isinstance(tree, ast.ClassDef):
         init = next((n for n in tree.body if getattr(n, "name", "") == "__init__"), None)
