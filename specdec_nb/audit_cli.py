@@ -282,7 +282,7 @@ def server(
 ):
     """Audit a served model from outside.
 
-    Example: [bold]specdec-nb audit server --url http://localhost:8080[/bold]
+    Example: [bold]specdec-nb audit server --url http://localhost:8080 [/bold]
     """
     from specdec_nb.server import Client, audit
     limits = dict(model=model, timeout=timeout, retries=retries, max_requests=max_requests,

@@ -45,7 +45,7 @@ class Exhibit:
 
     @property
     def draws(self):
-        """Count the draws that show it: level 5 %, power 90 %."""
+        """Count the draws that show it at level 5 % with power 90 %."""
         outcomes = sorted({*self.law, *self.right}, key=str)
         right, wrong = (np.array([float(law.get(x, 0)) for x in outcomes])
                         for law in (self.right, self.law))
