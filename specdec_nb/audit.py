@@ -1312,18 +1312,21 @@ def engine(
 
 # %% ../nbs/70_audit.ipynb #89538db8
 #| code-fold: true
-def _by_prompt(values, n_axes):
+def _by_prompt(values):
     "Read a sample or law as a dict from prompt to one."
     if isinstance(values, dict): return values
     return {"sample": values}
 
 
-def _corrected(checks, level):
-    "Note in each check whether Holm and Benjamini-Hochberg reject it."
-    p = [c.p_value for c in checks]
+def _with_product(checks, level, bar):
+    "Note what Holm and Benjamini-Hochberg reject, and add the product of several e-values."
+    if len(checks) == 1: return checks
+    p, total = [c.p_value for c in checks], sum(c.log_e for c in checks)
     notes = zip(checks, holm(p, level), benjamini_hochberg(p, level))
-    return [replace(c, note="; ".join(filter(None, (
+    noted = [replace(c, note="; ".join(filter(None, (
         c.note, "Holm rejects" if h else "", "BH rejects" if b else "")))) for c, h, b in notes]
+    return [*noted, Check("all together", checks[0].kind, total < -log(bar),
+                          sum(c.n for c in checks), sum(c.cells for c in checks), total)]
 
 
 def samples(
@@ -1349,7 +1352,7 @@ def samples(
     Proof: thm-audit-alarm.
     """
     start, alpha = time.monotonic(), _as_alpha(alpha)
-    tokens, laws = _by_prompt(tokens, 1), _by_prompt(law, 1)
+    tokens, laws = _by_prompt(tokens), _by_prompt(law)
     if tokens.keys() != laws.keys():
         raise ValueError("law: expected a law for each prompt with tokens, got other prompts")
     bar, support, checks = alpha/(len(tokens) + (len(tokens) > 1)), [], []
@@ -1366,11 +1369,7 @@ def samples(
         counts, halves = counts*(q > 0), halves*(q > 0)
         checks.append(_law_check(str(prompt), "joint law", counts, q, views, bar, True,
                                  halves))
-    if len(checks) > 1:
-        total = sum(c.log_e for c in checks)
-        checks = _corrected(checks, level) + [Check(
-            "all together", "joint law", total < -log(bar), sum(c.n for c in checks),
-            sum(c.cells for c in checks), total)]
+    checks = _with_product(checks, level, bar)
     return Audit(subject, alpha, 0, (*support, *checks), time.monotonic() - start)
 
 
@@ -1394,7 +1393,7 @@ def two_sample(
     Proof: thm-audit-alarm.
     """
     start, alpha = time.monotonic(), _as_alpha(alpha)
-    a, b = _by_prompt(a, 1), _by_prompt(b, 1)
+    a, b = _by_prompt(a), _by_prompt(b)
     if a.keys() != b.keys():
         raise ValueError("b: expected the same prompts as a, got others")
     bar, checks = alpha/(len(a) + (len(a) > 1)), []
@@ -1408,11 +1407,7 @@ def two_sample(
             str(prompt), "two samples", test.log_e < -log(bar), test.n + test.m, test.cells,
             test.log_e, test.p_value, None, detectable_tv(max(1, n), test.cells, bar),
             observed=tuple(map(tuple, np.array(tables).tolist()))))
-    if len(checks) > 1:
-        total = sum(c.log_e for c in checks)
-        checks = _corrected(checks, level) + [Check(
-            "all together", "two samples", total < -log(bar), sum(c.n for c in checks),
-            sum(c.cells for c in checks), total)]
+    checks = _with_product(checks, level, bar)
     return Audit(subject, alpha, 0, tuple(checks), time.monotonic() - start)
 
 # %% ../nbs/70_audit.ipynb #e2905f80
