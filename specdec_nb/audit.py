@@ -1314,8 +1314,9 @@ def engine(
 #| code-fold: true
 def _by_prompt(values):
     "Read a sample or law as a dict from prompt to one."
-    if isinstance(values, dict): return values
-    return {"sample": values}
+    if not isinstance(values, dict): return {"sample": values}
+    if not values: raise ValueError("tokens: expected at least one prompt, got none")
+    return values
 
 
 def _with_product(checks, level, bar):

@@ -10,15 +10,15 @@ from functools import cache
 
 import numpy as np
 
-from .batch import Verdicts, _arrays, _listed, _not_a_coin
+from .batch import Verdicts, _arrays, _not_a_coin
 from .coupling import replacement_law
 
 # %% ../nbs/61_fast.ipynb #36341d54
 WIDTH = 256 # entries between two running sums
 
 
-def _kernel(target, draft, one_hot, tokens, uniforms, lengths, extra, steps, n, last):
-    "Fill n and last; return 0, or 1 + the sequence whose coin is not one."
+def _kernel(target, draft, one_hot, tokens, uniforms, lengths, extra, steps, n, emitted):
+    "Fill n and emitted; return 0, or 1 + the sequence whose coin is not one."
     vocab_size, drafted = target.shape[2], draft.shape[2]
     for s in range(len(tokens)):
         place, token = lengths[s], -1
@@ -32,6 +32,7 @@ def _kernel(target, draft, one_hot, tokens, uniforms, lengths, extra, steps, n, 
             if not uniforms[s, i] < qx/px:
                 place, token = i, x
                 break
+            emitted[s, i] = x
         n[s], found = place, -1
         q, u = target[s, place], uniforms[s, -1]
         for attempt in range(3): # thin, residual, target alone
@@ -46,10 +47,11 @@ def _kernel(target, draft, one_hot, tokens, uniforms, lengths, extra, steps, n, 
                 stop, part = start + WIDTH, q[start] - q[start]
                 if stop <= vocab_size and not (start <= skip < stop) and (
                         not two or stop <= drafted):
+                    a, b = q[start:stop], p[start:stop] # indices known to be >= 0
                     if two:
-                        for x in range(start, start + WIDTH): part += max(q[x], p[x]) - p[x]
+                        for x in range(WIDTH): part += max(a[x], b[x]) - b[x]
                     else:
-                        for x in range(start, start + WIDTH): part += q[x]
+                        for x in range(WIDTH): part += a[x]
                 else:
                     for x in range(start, min(stop, vocab_size)):
                         if two and x < drafted: part += max(q[x], p[x]) - p[x]
@@ -84,7 +86,7 @@ def _kernel(target, draft, one_hot, tokens, uniforms, lengths, extra, steps, n, 
                         break
             if found >= 0: break
         if found < 0: return s + 1
-        last[s] = found
+        emitted[s, place] = found
     return 0
 
 
@@ -158,14 +160,15 @@ def verify_fast(
         raise ValueError(f"extra: expected shape ({len(tokens)}, 2*tries), got {extra.shape}")
     if extra.size and not (extra.min() >= 0 and extra.max() < 1):
         raise ValueError("extra: expected numbers in [0, 1)")
-    n, last = np.empty(len(tokens), dtype=np.int64), np.empty(len(tokens), dtype=np.int64)
+    n, emitted = np.empty(len(tokens), np.int64), np.full(uniforms.shape, -1, np.int64)
     one_hot = draft is None or not tokens.shape[1]
     wrong = len(tokens) and _compiled()(
         target, target if one_hot else draft, one_hot,
         tokens.astype(np.int64, copy=False), uniforms.astype(float, copy=False),
-        np.array(lengths, dtype=np.int64), extra, np.empty(target.shape[2]//WIDTH + 1), n, last)
+        np.array(lengths, dtype=np.int64), extra, np.empty(target.shape[2]//WIDTH + 1), n,
+        emitted)
     if wrong: _explain(target, draft, tokens, wrong - 1, n[wrong - 1])
-    return _listed(tokens, n.tolist(), last.tolist())
+    return Verdicts(n, emitted)
 
 
 def _explain(target, draft, tokens, s, place):

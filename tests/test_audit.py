@@ -509,6 +509,7 @@ def test_samples_of_many_prompts():
     assert two_sample(one_bad, fine).exit_code == 1
     assert samples([0, 1, 2], [.5, .5, 0]).failures[0].kind == "support"
     refuses(lambda: samples({"a": [0]}, {"b": [1.]}), "law", "other prompts")
+    for audit_of in (samples, two_sample): refuses(lambda: audit_of({}, {}), "at least one prompt")
     refuses(lambda: two_sample({"a": [0]}, {"b": [0]}), "b", "same prompts")
     refuses(lambda: samples([3], [.5, .5]), "tokens", "from 0 to 1")
 
