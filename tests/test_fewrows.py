@@ -15,11 +15,12 @@ def test_panels_multiply_like_matrices():
     #| mutant: Panels = one_row_for_all; Panels = forgets_the_rest
     pytest.importorskip("llvmlite")
     rng = np.random.default_rng(1)
+    narrow, wide = (type("Of", (Panels,), {"wide": wide}) for wide in (False, True))
     for n_in, n_out in [(1, 1), (3, 16), (7, 17), (32, 64), (5, 65), (40, 200)]:
         W = rng.integers(-9, 10, (n_in, n_out)).astype(np.float32)
         for n in range(1, 31):
             x = rng.integers(-9, 10, (n, n_in)).astype(np.float32)
-            assert (x @ Panels(W) == x @ W).all(), (n, n_in, n_out)
+            for kind in (Panels, narrow, wide): assert (x @ kind(W) == x @ W).all(), (n, n_in, n_out)
         some = rng.integers(0, n_out, 5)
         assert (Panels(W).columns(some) == W.T[some]).all()
     refuses(lambda: np.ones((2, 3)) @ Panels(np.ones((4, 4))), "x:", "(T, 4)")
