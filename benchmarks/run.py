@@ -3,7 +3,7 @@
     python benchmarks/run.py                  our own candidates
     python benchmarks/run.py --peers          also what others wrote, installed on the way
     python benchmarks/run.py --json FILE      keep the results
-    python benchmarks/run.py --figure FILE    draw them
+    python benchmarks/run.py --figure FILE    draw them there, and not in build/speed.png
     python benchmarks/run.py --only WORD      metrics whose name contains WORD
 
 One thread, CPU time, all candidates of a metric in turn in every round. A gate fails only if
@@ -280,7 +280,8 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", action="store_true", help="install the peers first")
     parser.add_argument("--json", type=Path, help="keep the results here")
-    parser.add_argument("--figure", type=Path, help="draw the results here")
+    parser.add_argument("--figure", type=Path, default=BUILD.parent/"speed.png",
+                        help="draw the results here")
     parser.add_argument("--only", default="", help="only metrics with this in their name")
     options = parser.parse_args()
     if options.peers:
@@ -312,7 +313,9 @@ def main():
         rows.append(row)
         if options.json: # after each line, so that a run cut short is not lost
             options.json.write_text(json.dumps(dict(machine=machine(), rows=rows), indent=1) + "\n")
-    if options.figure: draw(rows, options.figure)
+    options.figure.parent.mkdir(parents=True, exist_ok=True)
+    draw(rows, options.figure)
+    print(f"figure: {options.figure}")
     print(f"{tally['pass']} passed, {tally['fail']} failed, {tally['skip']} skipped")
     sys.exit(bool(tally["fail"]))
 

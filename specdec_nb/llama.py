@@ -300,7 +300,8 @@ def rms_norm(
     eps=1e-5, # added to the mean square
 ): # vectors of mean square about 1, times the weight, shape (..., d)
     """Bring vectors to one size."""
-    return x/np.sqrt((x*x).mean(axis=-1, keepdims=True) + eps)*weight
+    square = (x*x).sum(axis=-1, keepdims=True)/x.shape[-1]
+    return x/np.sqrt(square + eps)*weight
 
 
 def silu(
@@ -337,7 +338,7 @@ def rotate(
     """
     pairs = np.complex64 if x.dtype == np.float32 else np.complex128
     x = np.ascontiguousarray(x)
-    return (x.view(pairs)*by[:, None].astype(pairs)).view(x.dtype)
+    return (x.view(pairs)*by[:, None].astype(pairs, copy=False)).view(x.dtype)
 
 # %% ../nbs/42_llama.ipynb #54d7c81b
 def attend(
@@ -351,7 +352,7 @@ def attend(
     q = q.reshape(T, K, H//K, h).transpose(1, 2, 0, 3)  # (K, H/K, T, h)
     scores = q.reshape(K, -1, h) @ keys.transpose(0, 2, 1)  # (K, H/K T, L)
     scores = scores.reshape(K, H//K, T, L)/np.sqrt(h).astype(q.dtype)
-    scores[..., np.arange(L) > np.arange(L - T, L)[:, None]] = -np.inf
+    if T > 1: scores[..., np.arange(L) > np.arange(L - T, L)[:, None]] = -np.inf
     scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
     scores /= scores.sum(axis=-1, keepdims=True)
     mixed = scores.reshape(K, -1, L) @ values  # (K, H/K T, h)
@@ -401,19 +402,18 @@ class Llama(Model):
             larger[:, :, :, :held] = self._cache
             self._cache = larger
         by = turns(self._positions(start, end), c.head_width, c.base)  # (T, h/2)
-        ends = np.cumsum([c.n_heads, c.n_kv_heads])
+        H, first_value = c.n_heads, c.n_heads + c.n_kv_heads
         x = self.embed[list(new)]  # (T, d)
         for layer, (keys, values) in zip(self.layers, self._cache):
             a = rms_norm(x, layer.norm_in, c.eps) @ layer.qkv  # (T, (H + 2K) h)
             a = a.reshape(len(x), -1, c.head_width)
-            q, k, v = np.split(a, ends, axis=1)  # (T, H, h), (T, K, h), (T, K, h)
-            keys[:, start:end] = rotate(k, by).transpose(1, 0, 2)
-            values[:, start:end] = v.transpose(1, 0, 2)
-            a = attend(rotate(q, by), keys[:, :end], values[:, :end])  # (T, H h)
+            qk = rotate(a[:, :first_value], by)  # (T, H + K, h)
+            keys[:, start:end] = qk[:, H:].transpose(1, 0, 2)
+            values[:, start:end] = a[:, first_value:].transpose(1, 0, 2)
+            a = attend(qk[:, :H], keys[:, :end], values[:, :end])  # (T, H h)
             x = x + a @ layer.out
             a = rms_norm(x, layer.norm_mid, c.eps) @ layer.gate_up  # (T, 2f)
-            gate, up = np.split(a, 2, axis=1)
-            x = x + (silu(gate)*up) @ layer.down
+            x = x + (silu(a[:, :c.hidden])*a[:, c.hidden:]) @ layer.down
         return rms_norm(x, self.norm, c.eps)  # (T, d)
 
     def _scores(self, new): return self._read(new) @ self.unembed  # (T, V)
