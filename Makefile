@@ -24,7 +24,7 @@ check: $(READY) ## export, and fail if that changed anything
 	$(BIN)/python tools/export.py --check
 
 test: check ## everything that must hold
-	$(BIN)/nbdev_test --n_workers 2 --skip_file_re '^([_.]|48_)'  # 48 times a real model: the book runs it
+	$(BIN)/nbdev_test --n_workers 2 --skip_file_re '^([_.]|48_|57_)'  # these time a real model: the book runs them
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not book"
 	$(BIN)/python tools/check_wheel.py
 

@@ -21,7 +21,7 @@ import sys
 
 import numpy as np
 
-from .dist import as_tokens
+from .dist import as_tokens, softmax
 from .models import Model, common_prefix
 
 # %% ../nbs/42_llama.ipynb #1edb68e9
@@ -390,38 +390,45 @@ class Llama(Model):
 
     def _positions(self, start, end): return np.arange(start, end)
 
+    def _grown(self, cache, n):  # a cache with room for n tokens
+        held, most = cache.shape[3], self.config.n_positions
+        if n > most:
+            raise ValueError(f"tokens: the model has {most} positions, "
+                             f"got a context of {n} tokens")
+        if n <= held: return cache
+        larger = np.empty(self._room(min(max(2*held, n, 64), most)), cache.dtype)
+        larger[:, :, :, :held] = cache
+        return larger
+
     def _read(self, new):
-        c, (start, end) = self.config, self._place(len(new))
-        if end > c.n_positions:
-            raise ValueError(f"tokens: the model has {c.n_positions} positions, "
-                             f"got a context of {end} tokens")
-        held = self._cache.shape[3]
-        if end > held:
-            larger = np.empty(self._room(min(max(2*held, end, 64), c.n_positions)),
-                              self._cache.dtype)
-            larger[:, :, :, :held] = self._cache
-            self._cache = larger
-        by = turns(self._positions(start, end), c.head_width, c.base)  # (T, h/2)
+        start, end = self._place(len(new))
+        self._cache = self._grown(self._cache, end)
+        return self._through([(new, start, self._cache)])
+
+    def _through(self, texts):  # of each: new tokens, where they go, a cache
+        c, ends = self.config, np.cumsum([len(new) for new, _, _ in texts])
         H, first_value = c.n_heads, c.n_heads + c.n_kv_heads
-        x = self.embed[list(new)]  # (T, d)
-        for layer, (keys, values) in zip(self.layers, self._cache):
+        positions = [self._positions(start, start + len(new)) for new, start, _ in texts]
+        by = turns(np.concatenate(positions), c.head_width, c.base)  # (T, h/2)
+        x = self.embed[[token for new, _, _ in texts for token in new]]  # (T, d)
+        for i, layer in enumerate(self.layers):
             a = rms_norm(x, layer.norm_in, c.eps) @ layer.qkv  # (T, (H + 2K) h)
             a = a.reshape(len(x), -1, c.head_width)
-            qk = rotate(a[:, :first_value], by)  # (T, H + K, h)
-            keys[:, start:end] = qk[:, H:].transpose(1, 0, 2)
-            values[:, start:end] = a[:, first_value:].transpose(1, 0, 2)
-            a = attend(qk[:, :H], keys[:, :end], values[:, :end])  # (T, H h)
-            x = x + a @ layer.out
+            qk, v, seen = rotate(a[:, :first_value], by), a[:, first_value:], []
+            for (new, start, cache), end in zip(texts, ends):
+                (keys, values), at = cache[i], slice(end - len(new), end)
+                last = start + len(new)
+                keys[:, start:last] = qk[at, H:].transpose(1, 0, 2)
+                values[:, start:last] = v[at].transpose(1, 0, 2)
+                seen.append(attend(qk[at, :H], keys[:, :last], values[:, :last]))
+            x = x + np.concatenate(seen) @ layer.out  # seen: (T, H h) in all
             a = rms_norm(x, layer.norm_mid, c.eps) @ layer.gate_up  # (T, 2f)
             x = x + (silu(a[:, :c.hidden])*a[:, c.hidden:]) @ layer.down
         return rms_norm(x, self.norm, c.eps)  # (T, d)
 
     def _scores(self, new): return self._read(new) @ self.unembed  # (T, V)
 
-    def _laws(self, new):
-        z = self._scores(new).astype(float)
-        z = np.exp(z - z.max(axis=1, keepdims=True))
-        return z/z.sum(axis=1, keepdims=True)
+    def _laws(self, new): return softmax(self._scores(new))
 
     def _hold(self, new):
         self.tokens += new

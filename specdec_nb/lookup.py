@@ -55,7 +55,7 @@ class PromptLookup:
         self,
         vocab_size, # the target's V
         longest=8, # longest run to compare, >= 1
-        shortest=2, # propose nothing if the run is shorter, >= 1
+        shortest=1, # propose nothing if the run is shorter, >= 1
         number=float, # type of the laws' entries; Fraction for exact laws
     ):
         if not 1 <= shortest <= longest:

@@ -89,10 +89,10 @@ def generate_many(
 class BatchModel:
     """A model that reads several texts in one pass, each in a slot of its own.
 
-    A subclass defines `_pass(slots, new)`: laws after each new token of
-    each slot, given what the slot holds in `self.held`; and
-    `_keep(slot, n)`, which cuts what it stores for a slot to the first n
-    tokens.
+    A subclass defines `_pass(slots, new, n_rows)`: of each slot the laws
+    after its last n_rows new tokens, given what it holds in `self.held`;
+    and `_keep(slot, n)`, which cuts what it stores for a slot to the first
+    n tokens.
 
     Notes
     -----
@@ -139,21 +139,22 @@ class BatchModel:
         return [rows for part in parts for rows in self._one_pass(part)]
 
     def _one_pass(self, requests):
-        slots, new = self._slots([context for context, _ in requests]), []
-        for slot, (context, n) in zip(slots, requests):
+        contexts, n_rows = zip(*requests)
+        slots, new = self._slots(contexts), []
+        for slot, context, n in zip(slots, contexts, n_rows):
             start = min(common_prefix(self.held[slot], context), len(context) - n)
             self.held[slot] = self.held[slot][:start]
             self._keep(slot, start)
             new.append(context[start:])
-        try: rows = [as_rows(part, "laws", len(tokens), self.vocab_size)
-                     for part, tokens in zip(self._pass(slots, new), new, strict=True)]
+        try: rows = [as_rows(part, "laws", n, self.vocab_size) for part, n in
+                     zip(self._pass(slots, new, n_rows), n_rows, strict=True)]
         except BaseException:  # an interrupt must not leave half a cache
             for slot in slots: self._keep(slot, len(self.held[slot]))
             raise
         for slot, tokens in zip(slots, new): self.held[slot] += tokens
         self.n_calls += 1
         self.n_tokens += sum(map(len, new))
-        return [part[-n:] for part, (_, n) in zip(rows, requests)]
+        return rows
 
     def rows(
         self,

@@ -48,11 +48,16 @@ def heat(
     Fractions stay exact if 1/temperature is a whole number.
     """
     if temperature == 1: return law
-    if temperature == 0: return keep(law, np.arange(len(law)) == np.argmax(law))
+    if temperature == 0:
+        hot = 0*law
+        hot[np.argmax(law)] += 1
+        return hot
     power = 1/Fraction(temperature)
     if is_exact(law) and power.denominator == 1:
         weights = law**int(power)
-    else: weights = (law.astype(float)/float(law.max()))**float(power)
+    else:
+        weights = law.astype(float)/float(law.max())
+        weights **= float(power)
     return weights/weights.sum()
 
 # %% ../nbs/14_warps.ipynb #ea6ff389

@@ -44,6 +44,7 @@ LAYERS = {
     "trace": ("dist estimate", "numpy scipy"),
     "decode": ("dist chance rules trees drafters text trace", "numpy"),
     "many": ("dist models decode", "numpy"),
+    "batching": ("dist many", "numpy"),
     "systems": ("dist theory estimate trace", "numpy"),
     "thrift": ("drafters systems theory", "numpy"),
     "reality": ("", "numpy scipy"),

@@ -151,7 +151,7 @@ class CheckedBatch(BatchModel):
             assert cache[:, 1].tolist() == list(range(len(held))), "positions"
             assert tuple(cache[:, 0].tolist()) == held, "tokens in the cache"
 
-    def _pass(self, slots, new):
+    def _pass(self, slots, new, n_rows):
         assert len({*slots}) == len(slots), "one text a slot"
         self.check()
         out = []
@@ -164,7 +164,7 @@ class CheckedBatch(BatchModel):
                 if self.failing: self.failing -= 1; raise MemoryError("in a pass")
                 context = tuple(self.array[slot, :n + 1, 0].tolist())
                 out[-1].append(self.function(context).astype(float))
-        return out
+        return [rows[-n:] for rows, n in zip(out, n_rows)]
 
     def _keep(self, slot, n): self.lengths[slot] = min(self.lengths[slot], n)
 
