@@ -42,7 +42,7 @@ from specdec_nb.drafters import Draft, ModelDrafter  # noqa: E402
 from specdec_nb.estimate import survival_from_trace  # noqa: E402
 from specdec_nb.fewrows import pack  # noqa: E402
 from specdec_nb.llama import Llama, load  # noqa: E402
-from specdec_nb.lookup import ContextNGram, PromptLookup, early_exit, one_hot  # noqa: E402
+from specdec_nb.lookup import ContextNGram, PromptLookup, early_exit, one_hots  # noqa: E402
 from specdec_nb.reality import (chi_square_p, is_loop, predicted_speed_up,  # noqa: E402
                                 predicted_tokens, two_token_cells, verify_curve)
 from specdec_nb.rules import OneToken, greedy_rule, in_turn, token_rule  # noqa: E402
@@ -167,7 +167,7 @@ class TheirLookup:
         ids = self.torch.tensor([context])
         found, _ = self.make(len(context) + 10**6).get_candidates(ids)
         tokens = tuple(found[0, len(context):].tolist())[:gamma]
-        return Draft(tokens, [one_hot(x, self.vocab_size) for x in tokens])
+        return Draft(tokens, one_hots(tokens, self.vocab_size))
 
 
 def drafters(model):

@@ -19,7 +19,7 @@ from .dist import as_count
 class Draft(NamedTuple):
     """Drafted tokens with the laws they were really drawn from."""
     tokens: tuple # drafted tokens, length n (may be shorter than asked)
-    rows: list # n laws, each of shape (V,)
+    rows: object # n laws, shape (n, V); a list of them or an array
 
 # %% ../nbs/44_drafters.ipynb #da5b6910
 class ModelDrafter:
