@@ -364,12 +364,16 @@ def aims(result):
     rows = {(r["prompt"], r["family"], r["drafter"]): r for r in result["rows"]}
     def of(family, kind): return [r for (_, f, k), r in rows.items() if (f, k) == (family, kind)]
     told = {}
-    clear = [r for r in result["rows"] if r.get("speed_up") and "planned" in r  # it drafted
-             and not .95 <= r["speed_up"]["median"] <= 1.05]
-    wrong = [{k: r[k] for k in ("prompt", "family", "drafter", "predicted")}
-             | {"measured": r["speed_up"]["median"]} for r in clear
-             if (r["predicted"] > 1) != (r["speed_up"]["median"] > 1)]
-    told["win or loss called"] = {"cases": len(clear), "wrong": wrong}
+    drafted = [r for r in result["rows"] if r.get("speed_up") and "planned" in r]
+    def called(rows):
+        wrong = [{k: r[k] for k in ("prompt", "family", "drafter", "predicted", "speed_up")}
+                 for r in rows if (r["predicted"] > 1) != (r["speed_up"]["median"] > 1)]
+        return {"cases": len(rows), "wrong": wrong}
+    told["win or loss called"] = called(
+        [r for r in drafted if not .95 <= r["speed_up"]["median"] <= 1.05])
+    told["the same, all of three runs or more outside"] = called(
+        [r for r in drafted if r["speed_up"]["n"] >= 3
+         and (r["speed_up"]["low"] > 1.05 or r["speed_up"]["high"] < .95)])
     told["outside the models, plain"] = max(r["outside"] for f in ("numpy", "packed")
                                             for r in of(f, "plain") if "outside" in r)
     told["outside the models, lookup"] = max(r["outside"] for f in ("numpy", "packed")
