@@ -233,7 +233,7 @@ def generate(
     prompt: str = typer.Option("The ", help="Text to start from; at least one character."),
     model: str = typer.Option("embedded", help="embedded (byte n-grams), smollm2, or a "
                                                "GGUF file of the LLaMA family."),
-    draft: str = typer.Option(None, help="lookup, ngram, bigram, early-exit:K, model:FILE "
+    draft: str = typer.Option(None, help="lookup, lookup:N, ngram, bigram, early-exit:K, model:FILE "
                               "(GGUF) or none. Default: a smaller n-gram model if "
                               "embedded, else lookup."),
     adaptive: bool = typer.Option(False, help="Draft as far as it pays, up to gamma, by "

@@ -6,6 +6,8 @@
 __all__ = ['matches', 'one_hots', 'PromptLookup', 'ContextNGram', 'early_exit', 'BigramModel', 'drafter_named']
 
 # %% ../nbs/45_lookup.ipynb #13b305c7
+import re
+
 import numpy as np
 
 from .drafters import Draft, ModelDrafter
@@ -176,11 +178,13 @@ class BigramModel:
 
 # %% ../nbs/45_lookup.ipynb #0772ccef
 def drafter_named(
-    name, # lookup, ngram, bigram, early-exit:K or none
+    name, # lookup, lookup:N, ngram, bigram, early-exit:K or none
     model, # the target
     warp=None, # function (law, context) -> law, for drafters that sample a model
 ): # drafter, or None
     """Make a drafter for a target from its name.
+
+    N is the shortest run that lookup copies after, K a number of layers.
 
     Raises
     ------
@@ -188,14 +192,12 @@ def drafter_named(
         If there is no such drafter, or the target cannot have it.
     """
     kind, _, detail = name.partition(":")
-    needs = {"early-exit": True, "bigram": False, "lookup": False, "ngram": False,
-             "none": False}
-    if (kind not in needs or needs[kind] != bool(detail)
-            or detail and not detail.isdecimal()):
-        raise ValueError("draft: expected lookup, ngram, bigram, early-exit:K or none, "
-                         f"got {name!r}")
+    known = {"early-exit": r":\d+", "lookup": r"(:\d+)?", "ngram": "", "bigram": "", "none": ""}
+    if kind not in known or not re.fullmatch(kind + known[kind], name):
+        raise ValueError("draft: expected lookup, lookup:N, ngram, bigram, early-exit:K or "
+                         f"none, got {name!r}")
     if kind == "none": return None
-    if kind == "lookup": return PromptLookup(model.vocab_size)
+    if kind == "lookup": return PromptLookup(model.vocab_size, shortest=int(detail or 1))
     if kind == "ngram": return ContextNGram(model.vocab_size)
     if not hasattr(model, "first_layers"):
         raise ValueError(f"draft: expected a target with layers for {kind}, "

@@ -118,12 +118,14 @@ def test_drafters_have_names():
     model = random_llama(1)
     assert drafter_named("none", model) is None
     assert drafter_named("early-exit:1", model).model.config.n_layers == 1
+    assert drafter_named("lookup:3", model).shortest == 3
     for name, kind in {"lookup": PromptLookup, "ngram": ContextNGram,
                        "bigram": ModelDrafter}.items():
         assert type(drafter_named(name, model)) is kind
-    for name in ("", "lookup:3", "early-exit", "early-exit:", "early-exit:-1", "magic"):
+    for name in ("", "lookup:", "ngram:3", "early-exit", "early-exit:", "early-exit:-1", "magic"):
         refuses(lambda: drafter_named(name, model), "draft", "early-exit:K", repr(name))
     refuses(lambda: drafter_named("early-exit:9", model), "n_layers", "1 to 2")
+    refuses(lambda: drafter_named("lookup:9", model), "shortest", "1 to 8")
     refuses(lambda: drafter_named("bigram", embedded_pair(2, 1)[0]), "draft", "layers")
 
 
