@@ -5,13 +5,13 @@
 # %% auto #0
 __all__ = ['LlamaBatch']
 
-# %% ../nbs/57_batching.ipynb #f9df4057
+# %% ../nbs/57_batching.ipynb #557bc13c
 import numpy as np
 
 from .dist import softmax
 from .many import BatchModel
 
-# %% ../nbs/57_batching.ipynb #34cbdec6
+# %% ../nbs/57_batching.ipynb #00a60d54
 class LlamaBatch(BatchModel):
     """One Llama's weights, read in common by several texts.
 

@@ -3,7 +3,7 @@
 # %% ../nbs/57_batching.ipynb
 from specdec_nb.batching import *
 
-# %% ../nbs/57_batching.ipynb #9fd3abff
+# %% ../nbs/57_batching.ipynb #2d15ee42
 import numpy as np
 
 from specdec_nb.chance import Sampled
@@ -13,7 +13,7 @@ from specdec_nb.lookup import PromptLookup
 from specdec_nb.many import generate_many
 from specdec_nb.testing import refuses
 
-# %% ../nbs/57_batching.ipynb #dd5c076d
+# %% ../nbs/57_batching.ipynb #68d885f2
 def test_a_batch_is_so_many_readers():
     #| mutant: LlamaBatch = one_cache; LlamaBatch = counts_on
     rng, weights = np.random.default_rng(57), random_llama(4)
@@ -31,7 +31,7 @@ def test_a_batch_is_so_many_readers():
     assert abs(batch.rows(texts[0]) - readers[0].rows(texts[0])).max() < 1e-9
 
 
-# %% ../nbs/57_batching.ipynb #ede0624a
+# %% ../nbs/57_batching.ipynb #7d7e51d1
 class one_cache(LlamaBatch):
     "Wrong on purpose: all texts write into one cache."
     def _pass(self, slots, new, n_rows):
@@ -48,7 +48,7 @@ class counts_on(LlamaBatch):
         try: return super()._pass(slots, new, n_rows)
         finally: del self.model._positions
 
-# %% ../nbs/57_batching.ipynb #c5274932
+# %% ../nbs/57_batching.ipynb #3c61266f
 def test_batched_texts_are_the_texts_of_single_runs():
     #| mutant: LlamaBatch = one_cache; LlamaBatch = counts_on
     prompts = [(3, 1, 4, 1, 5, 9, 2, 6), (2, 7, 1, 8, 2, 8), (1, 6, 1, 8), (5,)*7]
