@@ -28,7 +28,12 @@ from pathlib import Path
 from textwrap import dedent
 
 import nbformat
+from docutils import nodes
 
+SHORT = 25  # characters of a formula that is never broken
+TOKEN = re.compile(r"\\[a-zA-Z]+\s*|\\.|.", re.DOTALL)
+OPEN, CLOSE = ("{", "(", "[", r"\{"), ("}", ")", "]", r"\}")
+RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\ne", r"\approx", r"\sim", r"\propto")
 LONG = 20  # lines of a test that a reader need not scroll past
 PACKAGE = Path(__file__).parents[1]/"specdec_nb"
 DIRECTIVE = re.compile(r"^#\|\s*([\w-]+):?\s*(.*?)\s*$")
@@ -148,6 +153,25 @@ def skip(app, what, name, obj, skipped, options):
 
 # ---- pages
 
+def pieces(tex):
+    """Cut a formula before its relations, where a narrow page may break the line."""
+    found, depth, left = [""], 0, 0
+    for token in TOKEN.findall(tex):
+        sign = token.rstrip()
+        left += (sign == r"\left") - (sign == r"\right")
+        depth += (sign in OPEN) - (sign in CLOSE)
+        if sign in RELATIONS and not depth and not left and found[-1].strip(): found.append("{}")
+        found[-1] += token
+    return found
+
+
+def break_formulas(app, doctree):
+    """Let long formulas in a line of text break: a phone shows about 30 signs."""
+    for node in list(doctree.findall(nodes.math)):
+        if len(node.astext()) > SHORT and len(parts := pieces(node.astext())) > 1:
+            node.replace_self([nodes.math(part, part) for part in parts])
+
+
 def drop_thebe(app, pagename, templatename, context, doctree):
     """Remove live-code scripts: they declare a variable twice and need a server."""
     context["script_files"] = [
@@ -167,6 +191,7 @@ def setup(app):
     app.connect("env-get-outdated", outdated)
     app.connect("autodoc-process-docstring", docstring, priority=900)
     app.connect("autodoc-skip-member", skip)
+    app.connect("doctree-read", break_formulas)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("html-page-context", mend, priority=900)
     return {"version": "2", "parallel_read_safe": True}

@@ -37,6 +37,11 @@ RAW = r"""() => [...document.querySelectorAll('main p, main li, main td, main h2
                 for (const c of e.querySelectorAll('code, pre, .math')) c.remove();
                 return e.textContent })
     .filter(t => /\{[a-z:]+\}|^\s*\|.*\|\s*$|:::/m.test(t)).map(t => t.trim().slice(0, 60))"""
+CUT = """() => [...document.querySelectorAll('mjx-container:not([display="true"])')]
+    .filter(e => { const box = e.closest('p, li, dd'), end = e.getBoundingClientRect().right;
+                   return box && end && !box.closest('table')
+                       && end > box.getBoundingClientRect().right + 5 })
+    .map(e => e.parentElement.textContent.slice(0, 60))"""
 WIDTHS = "() => [document.documentElement.scrollWidth, window.innerWidth]"
 LINKS = "() => [...document.querySelectorAll('a[href]')].map(a => a.href)"
 OPEN_ALL = """() => { for (const e of document.querySelectorAll(
@@ -81,6 +86,7 @@ def faults(browser, path):
             if needed > given: found.append(f"{needed} px wide on a screen of {given}")
         page.evaluate(OPEN_ALL)
         page.wait_for_timeout(50)
+        found += [f"formula cut: {text}" for text in page.evaluate(CUT)]
     finally: page.close()
     return found
 
@@ -125,6 +131,14 @@ def test_every_figure_is_shown():
     assert missing_figures(labels, [page]) == ["fig-b"]
 
 
+def test_formulas_break_before_relations(monkeypatch):
+    monkeypatch.syspath_prepend(str(HTML.parents[1]/"_ext"))
+    from nbdev_myst import pieces
+    assert pieces(r"a=\sum_x f(x)\le 1-b") == ["a", r"{}=\sum_x f(x)", r"{}\le 1-b"]
+    for whole in (r"f(a=b)", r"\{x: a=b\}", r"\left(a=b\right)", r"\sum_{i=1}^n x", "=a", "x"):
+        assert pieces(whole) == [whole]
+
+
 @pytest.mark.book
 @needs_browser
 @pytest.mark.parametrize("name", PAGES)
@@ -139,6 +153,8 @@ BAD = {
     "no alternative text": '<main><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw="></main>',
     "markup left": "<main><p>see {doc}<code>there</code></p></main>",
     "leads nowhere": '<a href="#nowhere">there</a>',
+    "formula cut": '<main><p style="width: 99px; overflow: hidden"><mjx-container style='
+                   '"display: inline-block; width: 200px">x</mjx-container></p></main>',
     "px wide": '<div style="width: 1000px">wide</div>',
     "toggle": '<main><details><summary onclick="planted()">open</summary></details></main>',
 }
