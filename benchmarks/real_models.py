@@ -382,10 +382,12 @@ def aims(result):
                               for f in ("numpy", "packed", "loop", "transformers")
                               if ("add docstrings", f, "lookup") in rows}
     if of("transformers", "plain"):
-        told["numpy plain / transformers plain"] = spread(
-            [rows[p, "numpy", "plain"]["rate"]["median"]
-             / rows[p, "transformers", "plain"]["rate"]["median"] for p in PROMPTS
-             if rows[p, "numpy", "plain"]["rate"] and rows[p, "transformers", "plain"]["rate"]])
+        for family in ("numpy", "packed"):
+            told[f"{family} plain / transformers plain"] = spread(
+                [rows[p, family, "plain"]["rate"]["median"]
+                 / rows[p, "transformers", "plain"]["rate"]["median"] for p in PROMPTS
+                 if rows[p, family, "plain"]["rate"]
+                 and rows[p, "transformers", "plain"]["rate"]])
         told["tokens per pass, behind with their drafter"] = [
             p for p in PROMPTS if rows[p, "loop", "their lookup"]["tokens_per_pass"]
             < rows[p, "transformers", "lookup"]["tokens_per_pass"] - 1e-9]
