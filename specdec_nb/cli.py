@@ -8,6 +8,7 @@ __all__ = ['app', 'KINDS', 'models', 'report', 'install', 'generate', 'plan', 'm
 # %% ../nbs/82_cli.ipynb #54bef9ba
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -182,6 +183,7 @@ def _real(model, prompt, draft, warp, raw, fast):
             end = "\r" if done < total else "\r\033[K"
             print(f"{model}: {done}/{total} layers", end=end, file=sys.stderr, flush=True)
     target, tokenizer = load(model, progress)
+    if fast is None: fast = find_spec("llvmlite") is not None
     if fast:
         from specdec_nb.fewrows import pack
         pack(target)
@@ -246,8 +248,8 @@ def generate(
     max_tokens: int = typer.Option(300, help="Tokens to emit; bytes if embedded."),
     stop: list[str] = typer.Option([], help="Text at which to end; may be given again."),
     raw: bool = typer.Option(False, help="Do not wrap the prompt as a chat message."),
-    fast: bool = typer.Option(False, help="Products of few rows by compiled code "
-                                          "(needs llvmlite); not for embedded."),
+    fast: bool = typer.Option(None, help="Products of few rows by compiled code, not for "
+                                         "embedded. Default: if llvmlite is installed."),
     target_order: int = typer.Option(6, help="Embedded: order of the target."),
     draft_order: int = typer.Option(4, help="Embedded: order of the draft."),
     seed: int = typer.Option(7, help="Seed of the random generator."),
