@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .dist import as_count, as_tokens
+from .dist import as_count, as_tokens, softmax
 from .llama import WEIGHTS, find_weights, load_weights, read_gguf
 from .models import Model, common_prefix
 
@@ -86,9 +86,7 @@ class Transformers(Model):
         return found.logits[0, -n_rows:, :self.vocab_size].double().cpu().numpy()
 
     def _laws(self, new):
-        z = self._scores(new, len(new))
-        z = np.exp(z - z.max(axis=1, keepdims=True))
-        return z/z.sum(axis=1, keepdims=True)
+        return softmax(self._scores(new, len(new)))
 
     def rows(
         self,

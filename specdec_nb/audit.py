@@ -1312,10 +1312,10 @@ def engine(
 
 # %% ../nbs/70_audit.ipynb #89538db8
 #| code-fold: true
-def _by_prompt(values):
+def _by_prompt(values, name):
     "Read a sample or law as a dict from prompt to one."
     if not isinstance(values, dict): return {"sample": values}
-    if not values: raise ValueError("tokens: expected at least one prompt, got none")
+    if not values: raise ValueError(f"{name}: expected at least one prompt, got none")
     return values
 
 
@@ -1353,7 +1353,7 @@ def samples(
     Proof: thm-audit-alarm.
     """
     start, alpha = time.monotonic(), _as_alpha(alpha)
-    tokens, laws = _by_prompt(tokens), _by_prompt(law)
+    tokens, laws = _by_prompt(tokens, "tokens"), _by_prompt(law, "law")
     if tokens.keys() != laws.keys():
         raise ValueError("law: expected a law for each prompt with tokens, got other prompts")
     bar, support, checks = alpha/(len(tokens) + (len(tokens) > 1)), [], []
@@ -1394,7 +1394,7 @@ def two_sample(
     Proof: thm-audit-alarm.
     """
     start, alpha = time.monotonic(), _as_alpha(alpha)
-    a, b = _by_prompt(a), _by_prompt(b)
+    a, b = _by_prompt(a, "a"), _by_prompt(b, "b")
     if a.keys() != b.keys():
         raise ValueError("b: expected the same prompts as a, got others")
     bar, checks = alpha/(len(a) + (len(a) > 1)), []

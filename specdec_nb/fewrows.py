@@ -201,7 +201,7 @@ def pack(
     ValueError
         If llvmlite is not installed.
     """
-    kernels()
+    kernels(Panels.wide) # compiled now and not in the first product
     for i, layer in enumerate(model.layers):
         model.layers[i] = type(layer)(*(Panels(w) if w.ndim == 2 else w for w in layer))
     tied = np.shares_memory(model.embed, model.unembed)

@@ -510,6 +510,8 @@ def test_samples_of_many_prompts():
     assert samples([0, 1, 2], [.5, .5, 0]).failures[0].kind == "support"
     refuses(lambda: samples({"a": [0]}, {"b": [1.]}), "law", "other prompts")
     for audit_of in (samples, two_sample): refuses(lambda: audit_of({}, {}), "at least one prompt")
+    refuses(lambda: samples({"a": [0]}, {}), "law: expected at least one prompt")
+    refuses(lambda: two_sample({"a": [0]}, {}), "b: expected at least one prompt")
     refuses(lambda: two_sample({"a": [0]}, {"b": [0]}), "b", "same prompts")
     refuses(lambda: samples([3], [.5, .5]), "tokens", "from 0 to 1")
 
