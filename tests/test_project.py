@@ -1,5 +1,6 @@
 """What is said twice is said the same: settings.ini, pyproject.toml, the lock file."""
 import configparser
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -117,3 +118,11 @@ def test_bibliography_is_read():
 @pytest.mark.parametrize("text", [
     "@misc{one, year={2023}\n@misc{two, year={2024}}", "@misc{one, year=2023}"*2])
 def test_planted_bibliography_faults_are_seen(text): assert bib_faults(text)
+
+
+def test_notebooks_are_stored_as_lines():
+    """A change of a line is a change of a line in `git diff`, as Jupyter writes it."""
+    for path in sorted((ROOT/"nbs").rglob("*.ipynb")):
+        sources = [cell["source"] for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+        assert all(isinstance(s, list) for s in sources), path
+        assert all("\n" not in line[:-1] for s in sources for line in s), path

@@ -1,4 +1,4 @@
-"""Export the library and its tests from the notebooks, and strip outputs.
+"""Export the library and its tests from the notebooks, strip outputs, and store sources as lines.
 
 nbdev writes specdec_nb/<module>.py. This adds one processor, in nbdev's own
 protocol, that writes tests/test_<module>.py from cells marked `#| test`:
@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from textwrap import indent
 
+from execnb.nbio import read_nb, write_nb
 from nbdev.clean import nbdev_clean
 from nbdev.config import get_config
 from nbdev.doclinks import nbdev_export, nbglob
@@ -70,6 +71,7 @@ def main():
     before = contents(cfg.nbs_path, cfg.lib_path, tests)
     for folder in (cfg.lib_path, tests): remove_generated(Path(folder))
     nbdev_clean.__wrapped__()
+    for notebook in nbglob(as_path=True): write_nb(read_nb(notebook), notebook)  # sources as lines
     nbdev_export.__wrapped__()
     for notebook in nbglob(as_path=True).sorted("name"):
         export_tests(notebook, tests, cfg.lib_name)
