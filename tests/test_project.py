@@ -63,6 +63,25 @@ DEV = PROJECT["optional-dependencies"]["dev"]
 def test_version(): assert SETTINGS["version"] == specdec_nb.__version__
 
 
+def release_faults(changelog, citation):
+    """Say where the changelog and the citation tell two stories of this version."""
+    version = re.escape(SETTINGS["version"])
+    head = re.search(rf"^## {version} \((.*)\)$", changelog, re.MULTILINE)
+    released = re.search(r"^date-released: (.*)$", citation, re.MULTILINE)
+    if not head: return "the changelog does not know this version"
+    if not re.search(rf"^version: {version}$", citation, re.MULTILINE): return "another version"
+    date = released[1] if released else "unreleased"
+    return None if head[1] == date else f"{head[1]} in the changelog, {date} in the citation"
+
+
+def test_changelog_and_citation_agree():
+    changelog, citation = ((ROOT/f).read_text() for f in ("CHANGELOG.md", "CITATION.cff"))
+    assert release_faults(changelog, citation) is None
+    assert release_faults(changelog, citation + "date-released: 2026-11-30\n")
+    assert release_faults(changelog.replace("(unreleased)", "(2026-11-30)"), citation)
+    assert release_faults("", citation) and release_faults(changelog, "")
+
+
 def test_name_and_description():
     assert canonicalize_name(SETTINGS["lib_name"]) == PROJECT["name"]
     assert SETTINGS["description"] == PROJECT["description"]

@@ -1,10 +1,13 @@
 """Build sdist and wheel; install the wheel alone in a new venv; import it.
 
+The sdist is unpacked, and holds what the tests of the project read.
+
 The venv gets the wheel and its declared dependencies, nothing else, and runs
 from an empty folder, so a file or a dependency that was forgotten is seen.
 """
 import subprocess
 import sys
+import tarfile
 import tempfile
 import venv
 from pathlib import Path
@@ -26,6 +29,10 @@ def main():
         empty.mkdir()
         run(sys.executable, "-m", "build", "--installer", "uv", "-o", dist, ROOT, cwd=ROOT)
         wheel, = dist.glob("*.whl")
+        source, = dist.glob("*.tar.gz")
+        with tarfile.open(source) as archive: archive.extractall(dist, filter="data")
+        unpacked = dist/source.name.removesuffix(".tar.gz")  # all that the tests of the project read
+        run(sys.executable, "-m", "pytest", "tests/test_project.py", cwd=unpacked)
         venv.create(env, with_pip=False)
         uv = Path(sys.executable).with_name("uv")
         run(uv, "pip", "install", "-q", "--python", env/"bin/python", wheel, cwd=empty)
