@@ -55,7 +55,8 @@ def translate(cell):
     tags = [tag for (key, value), tag in TAGS.items() if found.get(key) == value]
     if "default_exp" in found: tags.append("remove-cell")
     if "test" in found and len(lines) > LONG: tags.append("hide-input")
-    if found.get("test"): tags.append("-".join(["check", *found.get("checks", "").split()[:1]]))
+    kinds = [word for word in found.get("checks", "").split() if "-" not in word]
+    if found.get("test"): tags += [f"check-{kind}" for kind in kinds] or ["check"]
     if tags: cell.metadata["tags"] = tags
     render = {}
     if "label" in found:

@@ -126,7 +126,7 @@ def honest(target, draft, tokens, chance):
 
 # %% ../nbs/70_audit.ipynb #ee62692f
 def test_the_audit_may_stop_when_it_likes():
-    #| checks: exact thm-audit-alarm
+    #| checks: numerical thm-audit-alarm
     #| mutant: log_e_of_views = hindsight; log_mean_e = takes_the_best
     laws = [law(1, 1), law(1, 2)]
     views = [np.arange(2)]*2

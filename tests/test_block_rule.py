@@ -249,7 +249,7 @@ def best_verifier(target, draft, gamma):
 
 # %% ../nbs/31_block.ipynb #75f7b768
 def test_solver_finds_no_better_verifier():
-    #| checks: symbolic thm-block-optimal
+    #| checks: numerical thm-block-optimal
     #| mutant: block_rule = token_rule; block_rule = uncapped_last_coin
     cases = [(*H, 2), (*map(constant, D), 2), (*map(constant, C), 2),
              (*random_pairs(2)[1], 4), (*random_pairs(3)[0], 2), (*random_pairs(3)[1], 3)]
@@ -296,7 +296,7 @@ def best_coupling(target, draft, gamma):
 
 # %% ../nbs/31_block.ipynb #bac97fc9
 def test_ceiling_is_the_best_coupling():
-    #| checks: symbolic thm-block-ceiling
+    #| checks: numerical thm-block-ceiling
     #| mutant: acceptance_ceiling = block_survival
     cases = [(*H, 2), (*map(constant, D), 3), (*map(constant, C), 2),
              (*random_pairs(2)[1], 4), (*random_pairs(3)[0], 2)]

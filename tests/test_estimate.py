@@ -87,7 +87,7 @@ def wald(successes, trials, confidence=.95):
 
 # %% ../nbs/53_estimate.ipynb #e17c6fe2
 def test_survival_by_position():
-    #| checks: exact prp-by-position
+    #| checks: exact numerical prp-by-position
     #| mutant: survival_from_trace = short_drafts_count_as_rejected; by_position = reached_or_not
     rng = np.random.default_rng(5)
     kept = rng.integers(0, 5, 60)
@@ -130,7 +130,7 @@ def variance(numbers):
 
 # %% ../nbs/53_estimate.ipynb #424215c3
 def test_overlap_has_less_variance():
-    #| checks: exact prp-overlap-variance
+    #| checks: exact numerical prp-overlap-variance
     #| mutant: variance = forgets_the_mean; overlap = product_of_laws
     for seed in range(8):
         target, draft = random_model(seed, 3), random_model(seed + 20, 3)
@@ -172,7 +172,7 @@ def test_agrees_with_the_trace_of_the_decoder():
 
 # %% ../nbs/53_estimate.ipynb #1389b34c
 def test_divergence_bounds_acceptance():
-    #| checks: exact thm-kl-floor prp-no-ceiling
+    #| checks: exact numerical thm-kl-floor prp-no-ceiling
     #| mutant: alpha_floor = forgets_the_root; alpha_floor = forgets_the_half; acceptance_rate = product_rate
     def above_exp(x):
         "A fraction that is at least e**x, for 0 <= x < 20."

@@ -110,7 +110,7 @@ def large_e(t, level=.05):
 
 # %% ../nbs/66_evidence.ipynb #393b928d
 def test_the_evidence_is_a_fair_game():
-    #| checks: exact thm-e-process
+    #| checks: exact numerical thm-e-process
     #| mutant: e_value = bets_on_what_it_has_seen
     def mean(q, n, kappa):
         weights = {c: multinomial_prob(c, q) for c in compositions(n, len(q))}
@@ -202,7 +202,7 @@ def test_e_process_keeps_counts():
 
 # %% ../nbs/66_evidence.ipynb #b4b36d1e
 def test_second_sample_scatters():
-    #| checks: exact lem-second-sample
+    #| checks: exact numerical lem-second-sample
     #| mutant: two_sample = takes_a_sample_for_an_expectation
     def binomial(n, q): return [math.comb(n, k)*q**k*(1 - q)**(n - k) for k in range(n + 1)]
 
@@ -228,7 +228,7 @@ def takes_a_sample_for_an_expectation(a, b, at_least=5, right=two_sample):
 
 # %% ../nbs/66_evidence.ipynb #d6805963
 def test_the_deal_is_fair():
-    #| checks: exact lem-two-sample-e
+    #| checks: numerical lem-two-sample-e
     #| mutant: log_e_two_sample = bets_after_the_deal
     for totals, n in (((3, 4, 2), 4), ((1, 1, 1, 1), 2), ((6, 0, 3), 5), ((5, 5), 1)):
         deals = [a for a in product(*(range(t + 1) for t in totals)) if sum(a) == n]
@@ -262,7 +262,7 @@ def forgets_the_square(r, q):
 
 # %% ../nbs/66_evidence.ipynb #a9f40725
 def test_what_the_test_sees():
-    #| checks: exact lem-detectable
+    #| checks: exact numerical lem-detectable
     #| mutant: bias_of = forgets_the_square
     rng = np.random.default_rng(84)
     for _ in range(200):
@@ -372,7 +372,7 @@ def test_what_power_refuses():
 
 # %% ../nbs/66_evidence.ipynb #c1872a5d
 def test_tv_bound_is_a_bound():
-    #| checks: exact lem-tv-bound
+    #| checks: numerical lem-tv-bound
     #| mutant: tv_lower_bound = plug_in
     for n in (1, 7, 40):
         for p in np.linspace(0, 1, 11):
@@ -393,7 +393,7 @@ def plug_in(a, b, law, level=.05):
 
 # %% ../nbs/66_evidence.ipynb #14c2fec6
 def test_a_battery_keeps_its_level():
-    #| checks: exact thm-battery
+    #| checks: numerical thm-battery
     #| mutant: log_mean_e = takes_the_best
     for level in (.5, .2, .05):
         alarms, named = 0, 0

@@ -279,7 +279,7 @@ def price_by_rejection(rule, target, draft, right=price):
 
 # %% ../nbs/38_lossy.ipynb #4266089a
 def test_bias_of_a_text_is_bounded():
-    #| checks: exact thm-growth
+    #| checks: exact numerical thm-growth
     #| mutant: sequence_bound = bound_of_the_first_token; sequence_bound = bound_of_a_power
     def contexts(vocab_size, length):
         found = [()]

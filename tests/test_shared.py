@@ -173,7 +173,7 @@ def independent_match(q, p):
 
 # %% ../nbs/36_shared.ipynb #0dea1b6e
 def test_joint_law_of_two_races():
-    #| checks: exact thm-race-law
+    #| checks: exact numerical thm-race-law
     #| mutant: race_law = coupling_of_independent_draws; race_law = maximal_coupling
     for q, p in PAIRS.values():
         joint = race_law(q, p)
@@ -279,7 +279,7 @@ def best_of_list(q, p, n_lists):
 
 # %% ../nbs/36_shared.ipynb #6c9b3684
 def test_matches_in_a_list():
-    #| checks: exact thm-list-match
+    #| checks: exact numerical thm-list-match
     #| mutant: list_match_bound = bound_without_competition; list_match_rate = tries_apart
     for q, p in PAIRS.values():
         for n_lists in (1, 2, 3):

@@ -89,7 +89,7 @@ def counts_gamma_rows(survival, cost, verify_cost=None, right=speedup_on_curve):
 
 # %% ../nbs/52_systems.ipynb #85c244ad
 def test_drafting_pays_above_break_even():
-    #| checks: exact thm-curve-worth
+    #| checks: exact numerical thm-curve-worth
     #| mutant: break_even_alpha = asks_the_first_draft; break_even_alpha = least_cost_of_a_row
     curves = [JUMP, [(n, F(1)) for n in range(1, 6)], [(n, F(n)) for n in range(1, 6)],
               [(1, F(1)), (2, F(3, 2)), (3, F(3)), (4, F(2)), (5, F(5, 2))],
@@ -213,7 +213,7 @@ LLAMA_8B = ModelSize(8*10**9, kv_bytes=2*32*8*128*2, kv_flops=4*32*32*128)
 
 # %% ../nbs/52_systems.ipynb #318ce896
 def test_long_contexts_wait_for_memory():
-    #| checks: exact prp-critical-context
+    #| checks: exact numerical prp-critical-context
     #| mutant: critical_context = forgets_attention; roofline_costs = context_is_free
     for hardware, rows in product((A100, H100), (1, 2, 5, 9)):
         edge = critical_context(LLAMA_8B, hardware, rows)
@@ -293,7 +293,7 @@ def skips_the_last_draft(gamma, n_exit, n_layers, reuse, right=ledger):
 
 # %% ../nbs/52_systems.ipynb #a123ff8a
 def test_drafting_ahead():
-    #| checks: exact prp-drafting-ahead
+    #| checks: exact numerical prp-drafting-ahead
     #| mutant: drafting_ahead_speedup = never_loses_the_bet; drafting_ahead_speedup = takes_the_bonus_too
     def clock(chance, alpha, gamma, cost, n_passes=3):
         "Program: events of a few passes, until the next block is there: tokens, time."
@@ -520,7 +520,7 @@ def coverage(survival, n_passes, cost=.1):
 
 # %% ../nbs/52_systems.ipynb #dbe3647e
 def test_intervals_keep_their_word():
-    #| checks: exact prp-adding-intervals
+    #| checks: numerical prp-adding-intervals
     #| mutant: plan = half_of_it; coverage = counts_a_miss_as_a_hit
     n_passes, slack = 12, 1e-9
     for some in ((.5, .25, .125), (.8, .64, .512), (.9, .5, .45), (.97, .94, .91)):

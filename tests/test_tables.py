@@ -81,7 +81,7 @@ TABLE_4 = [ # printed: task, temperature, draft, gamma, alpha, c, Exp, Emp
 
 # %% ../nbs/51_tables.ipynb #0e466261
 def test_table_four():
-    #| checks: exact prp-table-four
+    #| checks: exact numerical prp-table-four
     #| mutant: speedup = without_the_last_token; agrees_with_slack = no_slack
     starred = [(task, temp, draft) for task, temp, draft, gamma, a, c, exp, _ in TABLE_4
                if not agrees(exp, speedup(F(a), gamma, F(c)))]
@@ -229,7 +229,7 @@ def implied_alpha(tokens, gamma):
 
 # %% ../nbs/51_tables.ipynb #e369e403
 def test_chen_table_one():
-    #| checks: exact prp-chen
+    #| checks: exact numerical prp-chen
     #| mutant: half_unit = whole_tenth; agrees = always
     assert [agrees(speed, F("14.1")/F(ms)) for _, ms, speed, *_ in TABLE_CHEN] == [
         False, True, True]

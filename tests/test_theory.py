@@ -16,7 +16,7 @@ from specdec_nb.testing import A, B, C, E, F, H, constant, law, random_model, re
 
 # %% ../nbs/50_theory.ipynb #f45b29a0
 def test_tokens_of_a_block():
-    #| checks: exact thm-tokens
+    #| checks: exact numerical thm-tokens
     #| mutant: expected_tokens = forgets_the_last_token; tau_law = always_rejects_in_the_end
     for pair in (A, B, C, E):
         alpha = acceptance_rate(*pair)
@@ -180,7 +180,7 @@ def test_table_of_best_lengths():
 
 # %% ../nbs/50_theory.ipynb #c99b461f
 def test_oracle_and_fixed_length():
-    #| checks: exact thm-oracle
+    #| checks: exact numerical thm-oracle
     #| mutant: oracle_speedup = drafts_for_nothing; oracle_speedup = one_draft_in_vain; best_gamma = always_one
     def least_time(coins, cost):
         "Least time to emit at least len(coins) tokens, over all draft lengths."

@@ -16,7 +16,7 @@ from specdec_nb.testing import F, refuses
 
 # %% ../nbs/41_trace.ipynb #333acb36
 def test_four_metrics_by_their_definitions():
-    #| checks: exact def-metrics
+    #| checks: exact numerical def-metrics
     #| mutant: Trace = CountsTheBonus
     def steps(n_accepted, n_times, gamma=4):
         tested = min(n_accepted + 1, gamma)

@@ -60,7 +60,7 @@ def two_layers(tokens, positions, mask, width=8, vocab_size=3):
 
 # %% ../nbs/34_trees.ipynb #3517c3d1
 def test_masked_pass_computes_every_row():
-    #| checks: exact lem-tree-mask
+    #| checks: exact numerical lem-tree-mask
     #| mutant: tree_mask = all_earlier_nodes; tree_mask = siblings_too; tree_positions = numbered_in_the_list
     context, model = (2, 0, 1), random_model(1, 3)
     trees = [Tree((-1, 0, 0, 1, 1, 2), (1, 2, 0, 1, 0, 1), 3),

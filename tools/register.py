@@ -6,8 +6,14 @@ and algorithms may be checked, claims must be. A check is a cell marked
 
     #| checks: exact thm-one lem-two
     #| mutant: right_name = wrong_name; right_name = other_wrong_name
+
+The words before the labels say what decides (page 02 defines them). A cell
+that compares by equality and, beside it, within a tolerance says both:
+`exact numerical`. A test of the package reads every cell that says `exact`
+alone, with its helpers, and fails if it finds a tolerance there.
 """
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +21,9 @@ from nbdev.process import NBProcessor
 
 STATEMENT = re.compile(
     r"^:::+\{prf:(\w+)\}[ ]*(.*)\n:label: (\S+)", re.M)
+STATEMENT_LABEL = re.compile(r"\w+-")
 NEED_CHECK = ("theorem", "lemma", "corollary", "proposition")
-KINDS = ("exact", "symbolic", "statistical")
+KINDS = ("exact", "symbolic", "numerical", "statistical")
 
 
 class Claim(NamedTuple):
@@ -29,7 +36,7 @@ class Claim(NamedTuple):
 class Check(NamedTuple):
     name: str      # test function
     module: str    # test module
-    evidence: str  # one of KINDS, or "" for a test of no numbered claim
+    evidence: tuple # some of KINDS; () for a test of no numbered claim
     labels: tuple
     mutants: tuple # pairs (right name, wrong name)
     page: str
@@ -44,13 +51,16 @@ class RegisterProc:
     def _default_exp_(self, cell, module): self.module = module
 
     def _test_(self, cell, name=None):
-        evidence, *labels = cell.directives_.get("checks:", [""])
+        words = cell.directives_.get("checks:", [])
+        evidence = tuple(takewhile(lambda word: not STATEMENT_LABEL.match(word), words))
+        labels = words[len(evidence):]
         pairs = " ".join(cell.directives_.get("mutant:", [])).split(";")
         mutants = tuple(tuple(p.strip() for p in pair.split("=")) for pair in pairs if pair)
         if not (labels or mutants): return
         if not name: raise ValueError(f"checks and mutants need `#| test name`: {cell.source[:80]}")
-        if labels and evidence not in KINDS:
-            raise ValueError(f"{name}: evidence {evidence!r} is not one of {KINDS}")
+        if labels and not evidence or not set(evidence) <= set(KINDS):
+            raise ValueError(f"{name}: `checks:` needs some of {KINDS}, then labels; "
+                             f"got {' '.join(words)!r}")
         if any(len(pair) != 2 for pair in mutants):
             raise ValueError(f"{name}: a mutant is `right_name = wrong_name`, got {pairs}")
         self.checks.append((f"test_{name}", evidence, tuple(labels), mutants))
