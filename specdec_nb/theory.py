@@ -35,7 +35,8 @@ def as_number(
     if not fits or not 0 <= value <= high or value == math.inf:
         limit = f"in [0, {high}]" if high < math.inf else ">= 0 and finite"
         raise ValueError(f"{name}: expected a number {limit}, got {value!r}")
-    return Fraction(value) if isinstance(value, Rational) else float(value)
+    if not isinstance(value, Rational): return float(value)
+    return Fraction(int(value.numerator), int(value.denominator))  # NumPy's would overflow
 
 # %% ../nbs/50_theory.ipynb #202f3ca0
 def tau_law(

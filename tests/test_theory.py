@@ -231,6 +231,30 @@ def always_one(alpha, cost, max_gamma=1000):
     "Wrong on purpose: drafts one token, whatever the numbers."
     return 1
 
+# %% ../nbs/50_theory.ipynb #e6a58ea4
+def test_the_mixture_needs_no_cost():
+    #| mutant: speedup = tokens_only
+    def mixture(alpha, cost):
+        "Speed of mixing the lengths around alpha/(1 - alpha), and of rounding it down."
+        mean = alpha/(1 - alpha)
+        less, share = int(mean), mean - int(mean)
+        tokens = (1 - share)*expected_tokens(alpha, less) + share*expected_tokens(alpha, less + 1)
+        return tokens/(1 + mean*cost), speedup(alpha, less, cost)
+
+    for a, b in product(range(0, 1000, 7), (0, 1, 20, 100)):
+        alpha, cost = F(a, 1000), F(b, 100)
+        oracle, (mixed, _) = oracle_speedup(alpha, cost), mixture(alpha, cost)
+        k = int(1/(1 - alpha))
+        assert mixed >= (1 - F(k, k + 1)**(k + 1))*oracle
+        assert max(speedup(alpha, g, cost) for g in (k - 1, k)) >= mixed
+    assert round(float(mixture(F(499, 1000), F(0))[1]/oracle_speedup(F(499, 1000), 0)), 3) == .501
+
+
+# %% ../nbs/50_theory.ipynb #f4170baa
+def tokens_only(alpha, gamma, cost):
+    "Wrong on purpose: the drafts take no time."
+    return expected_tokens(alpha, gamma)
+
 # %% ../nbs/50_theory.ipynb #7aec1e48
 def test_largest_gain_of_the_oracle():
     #| mutant: best_gamma = always_one
@@ -263,6 +287,11 @@ def counts_kept_rows_only(alpha, gamma, operations):
     "Wrong on purpose: rows behind a rejection are not counted."
     return gamma*operations/expected_tokens(alpha, gamma) + 1
 
+# %% ../nbs/50_theory.ipynb #e04007ec
+def keeps_the_type(value, name, high=math.inf):
+    "Wrong on purpose: a Fraction of a NumPy integer, as this page once had."
+    return F(value) if isinstance(value, (int, np.integer, F)) else float(value)
+
 # %% ../nbs/50_theory.ipynb #712538b6
 def test_bad_input_is_named():
     nan = float("nan")
@@ -282,6 +311,23 @@ def test_bad_input_is_named():
     refuses(lambda: speedup_from_survival([.5, .6], .1), "survival", "not increase", "0.6")
     refuses(lambda: best_gamma(.5, .1, -1), "max_gamma")
     assert oracle_speedup(1, 0) == math.inf
+
+
+# %% ../nbs/50_theory.ipynb #0e8aac3c
+def test_numpy_numbers_are_as_good_as_pythons():
+    #| mutant: as_number = keeps_the_type
+    kinds = (np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64)
+    for kind in kinds:
+        for value in (0, 1, 100, np.iinfo(kind).max):
+            number = as_number(kind(value), "value")
+            assert number == value and type(number.numerator) is type(number.denominator) is int
+        assert speedup(.5, kind(100), kind(2)) == speedup(.5, 100, 2)
+        assert operations_factor(.5, kind(100), kind(2)) == operations_factor(.5, 100, 2)
+        assert speedup(F(1, 2), 100, kind(1)) == speedup(F(1, 2), 100, 1)
+        assert best_gamma(kind(1), kind(2), kind(90)) == 0
+        assert oracle_speedup(kind(1), kind(2)) == F(1, 2)
+    for kind in (np.float16, np.float32, np.float64):
+        assert speedup(kind(.5), 3, kind(.25)) == speedup(.5, 3, .25)
 
 
 # %% ../nbs/50_theory.ipynb #01b01a76
