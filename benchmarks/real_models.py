@@ -39,7 +39,6 @@ from harness import interval, median  # noqa: E402
 from specdec_nb.chance import Sampled  # noqa: E402
 from specdec_nb.decode import Trace, generate  # noqa: E402
 from specdec_nb.drafters import Draft, ModelDrafter  # noqa: E402
-from specdec_nb.estimate import survival_from_trace  # noqa: E402
 from specdec_nb.fewrows import pack  # noqa: E402
 from specdec_nb.llama import Llama, load  # noqa: E402
 from specdec_nb.lookup import ContextNGram, PromptLookup, early_exit, one_hots  # noqa: E402
@@ -444,8 +443,8 @@ def kinds(args, model, tokenizer):
         if trace.acceptance_per_test is not None:
             told["positions"] = [
                 {"tests": p.tests, "acceptance": [round(x, 4) for x in p.acceptance],
-                 "survival": [round(x, 4) for x in p.survival]} for p in survival_from_trace(
-                    [s.n_tested for s in trace.steps], [s.n_accepted for s in trace.steps])]
+                 "survival": [round(x, 4) for x in p.survival]}
+                for p in trace.places() if p.tests]
             try: told["advice"] = plan(trace=trace, cost=costs[name]/curve[1],
                                        verify_cost=curve, max_gamma=gamma).gamma
             except ValueError: pass

@@ -6,7 +6,7 @@ from specdec_nb.estimate import *
 # %% ../nbs/53_estimate.ipynb #8124ebc9
 import math
 import random
-from itertools import accumulate
+from itertools import accumulate, combinations_with_replacement, product
 
 import numpy as np
 
@@ -85,14 +85,26 @@ def wald(successes, trials, confidence=.95):
     half = 1.6448536269514722*math.sqrt(share*(1 - share)/trials)
     return Estimate(share, max(share - half, 0), min(share + half, 1))
 
+# %% ../nbs/53_estimate.ipynb #89848590
+def test_clopper_and_pearson_are_never_too_short():
+    #| mutant: clopper_pearson = wilson
+    for n in (1, 5, 20):
+        for s in (F(1, 50), F(1, 4), F(1, 2), F(19, 20)):
+            inside = [clopper_pearson(a, n, .95) for a in range(n + 1)]
+            assert sum(math.comb(n, a)*s**a*(1 - s)**(n - a) for a, e in enumerate(inside)
+                       if e.low <= s <= e.high) >= .95
+    assert clopper_pearson(0, 0) == (None, 0, 1) and clopper_pearson(9, 9).high == 1
+    assert round(clopper_pearson(9, 9).low, 2) == .66
+
+
 # %% ../nbs/53_estimate.ipynb #e17c6fe2
 def test_survival_by_position():
-    #| checks: exact numerical prp-by-position
+    #| checks: exact prp-by-position
     #| mutant: survival_from_trace = short_drafts_count_as_rejected; by_position = reached_or_not
     rng = np.random.default_rng(5)
     kept = rng.integers(0, 5, 60)
     for i, place in enumerate(survival_from_trace([4]*60, kept), 1):
-        share = wilson(int((kept >= i).sum()), 60)
+        share = clopper_pearson(int((kept >= i).sum()), 60)
         assert all(math.isclose(u, v, abs_tol=1e-12) for u, v in zip(place.survival, share))
 
     def one_pass(chance):
@@ -109,10 +121,10 @@ def test_survival_by_position():
 
 
 # %% ../nbs/53_estimate.ipynb #858d2b3b
-def short_drafts_count_as_rejected(drafted, accepted, confidence=.95):
+def short_drafts_count_as_rejected(drafted, accepted, confidence=.95, tested=None):
     "Wrong on purpose: the share of all passes, even those that drafted less."
     kept = [int((np.asarray(accepted) >= i).sum()) for i in range(1, max(drafted) + 1)]
-    shares = [wilson(n, len(accepted)) for n in kept]
+    shares = [clopper_pearson(n, len(accepted), confidence) for n in kept]
     return [Position(len(accepted), n, share, share) for n, share in zip(kept, shares)]
 
 
@@ -121,6 +133,55 @@ def reached_or_not(drafted, accepted, weights=None):
     place = np.arange(1, max(drafted) + 1)[:, None]
     weights = np.ones(len(drafted), dtype=int) if weights is None else weights
     return (np.asarray(drafted) >= place) @ weights, (np.asarray(accepted) >= place) @ weights
+
+# %% ../nbs/53_estimate.ipynb #e22aaf95
+def test_intervals_hold_for_unequal_lengths():
+    #| checks: exact prp-survival-interval
+    #| mutant: survival_from_trace = greenwood; survival_from_trace = short_drafts_count_as_rejected
+    def coverage(lengths, hazards, confidence):
+        "Exact coverage of survival and of acceptance at each place, for these draft lengths."
+        groups = []
+        for length in sorted(set(lengths)):
+            law, n = {}, lengths.count(length)
+            survival = [*accumulate(hazards[:length], lambda s, h: s*h, initial=F(1)), F(0)]
+            for kept in combinations_with_replacement(range(length + 1), n):
+                ways = math.factorial(n)
+                for k in set(kept): ways //= math.factorial(kept.count(k))
+                law[kept] = ways*math.prod(survival[k] - survival[k + 1] for k in kept)
+            groups.append(law)
+        held = np.zeros((2, max(lengths)), dtype=object)
+        for kept in product(*groups):
+            weight = math.prod(law[k] for law, k in zip(groups, kept))
+            places = survival_from_trace(sorted(lengths), sum(kept, ()), confidence)
+            for i, place in enumerate(places):
+                truth = math.prod(hazards[:i + 1])
+                held[0, i] += weight*(place.survival.low <= truth <= place.survival.high)
+                held[1, i] += weight*(place.acceptance.low <= hazards[i] <= place.acceptance.high)
+        return held
+
+    for lengths in ([1]*6 + [3], [1]*4 + [2]*3, [2]*3 + [3]*3):
+        for hazards in ((F(9, 10),)*3, (F(1, 2), F(9, 10), F(1, 5)), (F(49, 50), F(1), F(1, 10))):
+            assert coverage(lengths, hazards, .9).min() >= F(9, 10)
+    lone = survival_from_trace([1]*99 + [4], [1]*89 + [0]*10 + [4])
+    assert lone[3].survival.value == lone[0].survival.value == 90/103*103/100
+    assert lone[0].survival.high - lone[0].survival.low < .14
+    assert lone[3].survival.low < .026 and lone[3].survival.high == 1
+
+
+# %% ../nbs/53_estimate.ipynb #12e44da0
+def greenwood(drafted, accepted, confidence=.95, tested=None):
+    "Wrong on purpose: Greenwood's variance in Wilson's formula, as this page once had it."
+    z, places, survival, spread = 1.6448536269514722, [], 1., 0.
+    for n, a in zip(*(counts.tolist() for counts in by_position(drafted, accepted))):
+        worth = n/survival if n and survival else 1.
+        survival *= a/n if n else 1
+        if a: spread += 1/a - 1/n
+        if a and spread: worth = (1 - survival)/(survival*spread)
+        middle = (survival + z*z/(2*worth))/(1 + z*z/worth)
+        half = z*math.sqrt(survival*(1 - survival)/worth + (z/(2*worth))**2)/(1 + z*z/worth)
+        places.append(Position(n, a, clopper_pearson(a, n, confidence), Estimate(
+            survival, max(middle - half, 0), min(middle + half, 1))))
+    return places
 
 # %% ../nbs/53_estimate.ipynb #4f5578d8
 def variance(numbers):
@@ -143,10 +204,6 @@ def test_overlap_has_less_variance():
         assert variance(kept) == alpha*(1 - alpha)
         assert variance(kept) - variance(beta) == expectation(beta, lambda b: b*(1 - b)) >= 0
 
-    value, low, high = alpha_from_overlaps([F(1, 2), F(7, 10), F(9, 10)])
-    assert math.isclose(value, .7) and math.isclose(high - value, 1.959963984540054*.2/3**.5)
-    assert alpha_from_overlaps([.5, .5]) == (.5, .5, .5)
-
 
 # %% ../nbs/53_estimate.ipynb #9f4d7338
 def forgets_the_mean(numbers):
@@ -158,14 +215,58 @@ def product_of_laws(target, draft):
     "Wrong on purpose: how often two independent draws agree."
     return target*draft
 
+# %% ../nbs/53_estimate.ipynb #d982319d
+def test_bets_cover_the_mean():
+    #| checks: exact prp-bet
+    #| mutant: alpha_from_overlaps = normal_interval; alpha_from_overlaps = bets_too_much
+    def coverage_of_bets(law, n, confidence):
+        "Exact coverage for n places whose overlap has a law on few values."
+        mean, covered = sum(x*w for x, w in law.items()), F(0)
+        for sample in combinations_with_replacement(law, n):
+            ways = math.factorial(n)
+            for x in set(sample): ways //= math.factorial(sample.count(x))
+            _, low, high = alpha_from_overlaps(sample, confidence)
+            if low <= mean <= high: covered += ways*math.prod(law[x] for x in sample)
+        return covered
+
+    skewed = {F(1): F(9, 10), F(1, 2): F(1, 20), F(0): F(1, 20)}
+    laws = (skewed, {1 - x: w for x, w in skewed.items()}, {F(1, 5): F(1, 2), F(4, 5): F(1, 2)},
+            {F(1): F(19, 20), F(0): F(1, 20)}, {F(0): F(1)}, {F(1): F(1)})
+    for law_of_overlap, n, confidence in product(laws, (1, 2, 5, 10), (.5, .9)):
+        assert coverage_of_bets(law_of_overlap, n, confidence) >= confidence
+    # the mean of the capital is one
+    for law_of_overlap in laws[:4]:
+        mean = sum(x*w for x, w in law_of_overlap.items())
+        for bet in (F(1, 8), F(1)):
+            assert sum(w*(1 - bet + bet*x/mean) for x, w in law_of_overlap.items()) == 1
+    alike = alpha_from_overlaps([.5]*5)
+    assert alike.value == .5 and alike.low < .25 and alike.high > .75
+    widths = [alpha_from_overlaps([F(1, 5), F(4, 5)]*n) for n in (5, 50, 500)]
+    assert [round(e.high - e.low, 2) for e in widths] == [.56, .2, .07]
+
+
+# %% ../nbs/53_estimate.ipynb #0cf4d44f
+def normal_interval(overlaps, confidence=.95):
+    "Wrong on purpose: mean and spread of the sample, as this page once had it."
+    mean = float(sum(overlaps)/len(overlaps))
+    spread = float(np.std([float(x) for x in overlaps]))
+    half = {.5: .674, .9: 1.645, .95: 1.96}[confidence]*spread/math.sqrt(len(overlaps))
+    return Estimate(mean, max(mean - half, 0.), min(mean + half, 1.))
+
+
+def bets_too_much(overlaps, confidence=.95, right=alpha_from_overlaps):
+    "Wrong on purpose: gives the whole error to each end, and more."
+    return right(overlaps, 1 - min(4*(1 - confidence), .99))
+
 # %% ../nbs/53_estimate.ipynb #4d98ec5a
 def test_agrees_with_the_trace_of_the_decoder():
     #| mutant: alpha_from_trace = kept_over_passes; survival_from_trace = short_drafts_count_as_rejected
     trace = Trace([Step(4, 3, 2, (0,)*3), Step(4, 4, 4, (0,)*5), Step(4, 1, 1, (0,)),
                    Step(2, 1, 0, (0,)), Step(0, 0, 0, (0,)), Step(4, 4, 3, (0,)*4)])
-    tested, kept = zip(*((s.n_tested, s.n_accepted) for s in trace.steps))
+    drafted, tested, kept = zip(*((s.n_drafted, s.n_tested, s.n_accepted) for s in trace.steps))
     assert alpha_from_trace(tested, kept).value == trace.acceptance_per_test == 10/13
-    by_place = survival_from_trace(tested, kept)
+    by_place = survival_from_trace(drafted, kept, tested=tested)
+    assert by_place == trace.places()
     assert [place.acceptance.value for place in by_place] == trace.acceptance_by_place
     assert np.allclose([place.survival.value for place in by_place], trace.survival)
 
@@ -246,8 +347,14 @@ def test_bad_input_is_named():
     refuses(lambda: alpha_from_trace([2.], [1]), "drafted", "whole")
     refuses(lambda: alpha_from_trace([2], [3]), "accepted", "between 0")
     refuses(lambda: alpha_from_trace([2, 2], [1]), "accepted", "2 passes")
-    refuses(lambda: alpha_from_trace([0], [0]), "trials")
-    refuses(lambda: alpha_from_overlaps([.5]), "overlaps", "two")
+    refuses(lambda: alpha_from_trace([0], [0]), "drafted", "at least one test")
+    refuses(lambda: clopper_pearson(2, 1), "successes", "0 to 1")
+    for bad in (0, 1, nan, "x"): refuses(lambda: clopper_pearson(1, 2, bad), "confidence", "(0, 1)")
+    refuses(lambda: alpha_from_overlaps([]), "overlaps", "none")
+    refuses(lambda: survival_from_trace([3], [1], tested=[3]), "tested", "first failure")
+    refuses(lambda: survival_from_trace([3], [2], tested=[1]), "accepted")
+    refuses(lambda: survival_from_trace([3], [2], 0), "confidence")
+    for bad in ([1], [1, -1], [nan, 1], "ab"): refuses(lambda: by_position([1, 2], [1, 1], bad), "weights")
     refuses(lambda: alpha_from_overlaps([.5, 1.5]), "overlaps")
     for bad in (-1, nan, None): refuses(lambda: alpha_floor(bad), "divergence")
 

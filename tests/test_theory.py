@@ -233,7 +233,7 @@ def always_one(alpha, cost, max_gamma=1000):
 
 # %% ../nbs/50_theory.ipynb #e6a58ea4
 def test_the_mixture_needs_no_cost():
-    #| mutant: speedup = tokens_only
+    #| mutant: oracle_speedup = drafts_for_nothing; expected_tokens = forgets_the_last_token
     def mixture(alpha, cost):
         "Speed of mixing the lengths around alpha/(1 - alpha), and of rounding it down."
         mean = alpha/(1 - alpha)
@@ -249,11 +249,6 @@ def test_the_mixture_needs_no_cost():
         assert max(speedup(alpha, g, cost) for g in (k - 1, k)) >= mixed
     assert round(float(mixture(F(499, 1000), F(0))[1]/oracle_speedup(F(499, 1000), 0)), 3) == .501
 
-
-# %% ../nbs/50_theory.ipynb #f4170baa
-def tokens_only(alpha, gamma, cost):
-    "Wrong on purpose: the drafts take no time."
-    return expected_tokens(alpha, gamma)
 
 # %% ../nbs/50_theory.ipynb #7aec1e48
 def test_largest_gain_of_the_oracle():

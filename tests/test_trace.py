@@ -11,7 +11,7 @@ from math import comb, factorial, inf
 
 import numpy as np
 
-from specdec_nb.estimate import survival_from_trace, wilson
+from specdec_nb.estimate import clopper_pearson, wilson
 from specdec_nb.testing import F, refuses
 
 # %% ../nbs/41_trace.ipynb #333acb36
