@@ -4,6 +4,8 @@
 from specdec_nb.chance import *
 
 # %% ../nbs/12_chance.ipynb #8bbaf620
+from itertools import count
+
 import numpy as np
 
 from specdec_nb.dist import as_law
@@ -17,24 +19,81 @@ def keep_while_heads(chance):
     return kept
 
 # %% ../nbs/12_chance.ipynb #20f52b3d
+class Always:
+    "A generator whose uniform number is always the same."
+    def __init__(self, uniform): self.uniform = uniform
+    def random(self): return self.uniform
+
+
+def answering(uniform):
+    "The two sources of chance that turn a uniform number into an answer."
+    return Sampled(Always(uniform)), Injected([uniform]*99)
+
+# %% ../nbs/12_chance.ipynb #lemz20f5
 def test_nothing_of_probability_zero_happens():
     #| checks: exact lem-zero
-    #| mutant: inverse_cdf = closed_inverse_cdf
+    #| mutant: inverse_cdf = closed_inverse_cdf; inverse_cdf = falls_back_on_the_last; Sampled = ClosedSampled; Injected = ClosedInjected; Sampled = DrawsClosed; Injected = ReplaysClosed
     almost_one = np.nextafter(1, 0)
     laws = [law(0, 1, 0, 2, 0), np.array([0, .1, 0, .9, 0]),
             np.array([0.] + [.1]*10 + [0.]), np.array([0, 1 - 1e-9, 0])]
-    for u in (0, .1, .3, .7, almost_one):
+    for u in (0, .1, .3, .7, almost_one, 1 - F(1, 10**30)):
         for probs in laws: assert probs[inverse_cdf(probs, u)] > 0
-        assert not Injected([u]).coin(0)
-        assert Injected([u]).coin(1)
-    assert Injected([F(1, 3)]).draw(law(1, 2)) == 1
-    assert Injected([F(1, 3) - F(1, 10**30)]).draw(law(1, 2)) == 0
+        for chance in answering(u):
+            for probs in laws: assert probs[chance.draw(probs)] > 0
+            for zero in (0, 0., F(0)): assert not chance.coin(zero)
+            for one in (1, 1., F(1)): assert chance.coin(one)
+
+
+# %% ../nbs/12_chance.ipynb #defc20f5
+def test_one_uniform_gives_one_answer():
+    #| checks: exact def-chance
+    #| mutant: inverse_cdf = unscaled_inverse_cdf; Sampled = ClosedSampled; Injected = ClosedInjected
+    third = F(1, 3)
+    assert inverse_cdf(law(1, 2), third) == 1 and inverse_cdf(law(1, 2), third - F(1, 10**30)) == 0
+    heavy = np.array([.5, .5 + 1.4e-8])  # a law, as far as float64 can tell
+    assert inverse_cdf(heavy, .5 - 5e-9) == 1, "the uniform is scaled by the computed sum"
+    for c in (.25, .1, 1 - 2**-53):
+        for chance in answering(c):
+            assert not chance.coin(c) and chance.coin(np.nextafter(c, 1))
+        for chance in answering(np.nextafter(c, 0)): assert chance.coin(c)
+    assert [Injected([third]).draw(law(1, 2)), Injected([third]).coin(third)] == [1, False]
 
 
 # %% ../nbs/12_chance.ipynb #6a336bd8
 def closed_inverse_cdf(law, uniform):
     "Wrong on purpose: takes the first step that reaches the uniform."
     return int(np.searchsorted(np.cumsum(law), uniform, side="left"))
+
+
+def unscaled_inverse_cdf(law, uniform):
+    "Wrong on purpose: takes the sum of every law to be one."
+    return int(np.searchsorted(np.cumsum(law), uniform, side="right"))
+
+
+def falls_back_on_the_last(law, uniform):
+    "Wrong on purpose: if rounding leaves no step, the last token, whatever its probability."
+    steps = np.cumsum(law)
+    return min(int(np.searchsorted(steps, uniform*steps[-1], side="right")), len(law) - 1)
+
+
+class ClosedSampled(Sampled):
+    "Wrong on purpose: a coin is true when the uniform equals its probability."
+    def coin(self, prob): return bool(self.rng.random() <= prob)
+
+
+class ClosedInjected(Injected):
+    "Wrong on purpose: the same mistake, replayed."
+    def coin(self, prob): return bool(self._next() <= prob)
+
+
+class DrawsClosed(Sampled):
+    "Wrong on purpose: draws with the closed inequality."
+    def draw(self, law): return closed_inverse_cdf(law, self.rng.random())
+
+
+class ReplaysClosed(Injected):
+    "Wrong on purpose: the same mistake, replayed."
+    def draw(self, law): return closed_inverse_cdf(law, self._next())
 
 # %% ../nbs/12_chance.ipynb #7e5fb503
 def test_law_of_is_exact():
@@ -74,6 +133,26 @@ def test_law_of_refuses_what_it_cannot_measure():
     hidden = iter(range(1, 100))
     refuses(lambda: law_of(lambda c: c.coin(F(1, next(hidden) + 1)) and 1),
             "depend on `chance` alone")
+    for half in (F(1, 2), .5):
+        hidden = count()
+        def asks_once(chance):  # in its first run it asks a question more
+            first = chance.coin(half)
+            if first and next(hidden) == 0: chance.coin(half)
+            return first
+
+        refuses(lambda: law_of(asks_once), "sum to 1", str(half*5/2), "depend on `chance` alone")
+    assert len(law_of(keep_while_heads, max_paths=7, max_depth=4)) == 7, "limits are reached, not passed"
+    refuses(lambda: law_of(None), "program", "function")
+    refuses(lambda: law_of(keep_while_heads, max_paths=.5), "max_paths")
+    refuses(lambda: law_of(keep_while_heads, max_depth=None), "max_depth")
+    for bad in (None, "1/2", -F(1, 9), np.array([.1, .2]), 1j):
+        refuses(lambda: law_of(lambda c: c.coin(bad)), "prob", "[0, 1]")
+        refuses(lambda: Injected([.1]).coin(bad), "prob")
+        refuses(lambda: Sampled(Always(.1)).coin(bad), "prob")
+        refuses(lambda: Injected([bad]), "uniforms")
+    refuses(lambda: Injected(None), "uniforms", "sequence")
+    refuses(lambda: as_chance(np.random.default_rng(0)), "chance", "draw and coin")
+    refuses(lambda: as_chance(None), "chance", "Sampled")
     refuses(lambda: Injected([1.]), "uniforms", "[0, 1)")
     refuses(lambda: Injected([]).coin(.5), "more than the 0")
     refuses(lambda: Sampled(None), "rng", "Generator")
@@ -86,6 +165,17 @@ def test_images_expectations_distances():
     assert expectation(die, lambda face: face) == F(7, 2)
     assert law_distance(die, {1: F(1)}) == F(5, 6)
     assert law_distance(die, die) == 0
+    assert law_distance({0: 1 + 1e-9}, {1: 1 + 1e-9}) == 1
+
+
+# %% ../nbs/12_chance.ipynb #npin8d94
+def test_numpy_integers_do_not_enter_weights():
+    for kind in (np.int8, np.uint8, np.int64):
+        prob, right = F(kind(100), kind(101)), F(100, 101)
+        found = law_of(lambda chance: [chance.coin(prob) for _ in range(3)].count(True))
+        assert found == {k: (1, 3, 3, 1)[k]*right**k*(1 - right)**(3 - k) for k in range(4)}
+        assert law_of(lambda c: c.coin(kind(1))) == {True: 1}
+        for p in found.values(): assert {type(p.numerator), type(p.denominator)} == {int}
 
 
 # %% ../nbs/12_chance.ipynb #4984eb88
@@ -115,11 +205,12 @@ def mirrored_inverse_cdf(law, uniform):
 # %% ../nbs/12_chance.ipynb #4a4a3b4f
 def test_sampled_frequencies():
     #| mutant: Sampled = Lopsided
-    exact, n = law_of(keep_while_heads), 10_000
+    exact, n, t = law_of(keep_while_heads), 20_000, .03
+    assert 2*len(exact)*np.exp(-2*n*t**2) < 1e-12, "the false-alarm probability"
     chance = Sampled(np.random.default_rng(12))
     seen = {outcome: 0 for outcome in exact}
     for _ in range(n): seen[keep_while_heads(chance)] += 1
-    for outcome, prob in exact.items(): assert abs(seen[outcome]/n - prob) < .02
+    for outcome, prob in exact.items(): assert abs(seen[outcome]/n - prob) < t
 
 
 # %% ../nbs/12_chance.ipynb #e1a11ea9

@@ -23,7 +23,16 @@ def test_laws_are_checked():
     refuses(lambda: as_law([np.inf, 1]), "finite")
     refuses(lambda: as_law([]), "shape (V,)")
     refuses(lambda: as_law([[1.]]), "shape (V,)")
-    refuses(lambda: as_law(["a", "b"]), "numbers")
+    refuses(lambda: as_law([F(3, 2), F(-1, 2)]), "law", ">= 0", "-1/2")
+    for bad in (["a", "b"], ["0.5", "0.5"], [.5 + 9j, .5], np.array([".5", .5], object),
+                np.array([.5, .5 + 1j], object), [10**400, 0., 0], [b"1"]):
+        refuses(lambda: as_law(bad, "draft"), "draft", "expected real numbers")
+    masked = np.ma.array([.5, .5, 0.], mask=[0, 1, 0])
+    for bad in (masked, [masked], (masked,)): refuses(lambda: as_rows(bad), "rows", "masked")
+    refuses(lambda: as_law(masked), "law", "masked")
+    refuses(lambda: as_law([[.5], [.3, .2]]), "law", "shape (V,)", "unequal length")
+    refuses(lambda: as_tokens([[0], [0, 1]], 3), "tokens", "unequal length")
+    assert as_rows(np.empty((0, 3))).shape == (0, 3), "no rows are no mistake"
     refuses(lambda: as_laws([.5, .5], [1.]), "draft", "vocabulary of 2", "got 1")
     refuses(lambda: as_rows([[.5, .5], [1.]]), "shape (T, V)")
     refuses(lambda: as_rows([[.5, .5]], "target", n_rows=2), "target", "2 rows")
@@ -37,6 +46,31 @@ def test_laws_are_checked():
     for bad in (0, 4, 2.0, "2", None, True):
         refuses(lambda: as_count(bad, "n", 1, 3), "n:", "from 1 to 3", "got")
     refuses(lambda: as_count(-1, "gamma"), "gamma", ">= 0", "-1")
+
+
+# %% ../nbs/10_dist.ipynb #edge0ea8
+def test_sums_are_checked_at_the_edge():
+    for kind in (np.float64, np.float32, np.float16):
+        edge = np.finfo(kind).eps**.5
+        for sign in (1, -1):
+            as_law(np.array([.5, .5 + sign*.9*edge], kind))
+            refuses(lambda: as_law(np.array([.5, .5 + sign*1.2*edge], kind)), "sum of 1 within")
+    near = np.array([.5, .5 + 1e-9])
+    same(as_law(near), near)  # float64 is kept as it is
+    for kind in (np.float32, np.float16):
+        assert abs(as_law(np.array([.3, .6999], kind)).sum() - 1) < 1e-15
+    refuses(lambda: as_law([F(1, 2), F(1, 2) + F(1, 10**30)]), "sum of 1")
+    refuses(lambda: as_law([F(1, 2), F(1, 2) - F(1, 10**30)]), "sum of 1")
+
+
+# %% ../nbs/10_dist.ipynb #npin0ea8
+def test_numpy_integers_do_not_enter_fractions():
+    for kind in (np.int8, np.uint8, np.int64):
+        exact = as_law([F(kind(100), kind(125)), F(kind(25), kind(125))])
+        same(exact, law(4, 1))
+        whole = as_law(np.array([F(kind(1)), kind(0).item()], object))
+        for v in (*exact, *whole, as_fraction(kind(7)), as_fraction(F(kind(7), kind(9)))):
+            assert type(v) is F and {type(v.numerator), type(v.denominator)} == {int}
 
 
 # %% ../nbs/10_dist.ipynb #4b38682a
@@ -80,8 +114,21 @@ def test_kl_is_infinite_where_the_draft_cannot_follow():
     assert kl(law(1, 1), law(0, 1)) == np.inf
     assert kl(law(0, 1), law(1, 1)) == np.log(2)
     assert kl(law(1, 1), law(1, 1)) == 0
-    assert kl([.5, .5], [.25, .75]) == .5*np.log(2) + .5*np.log(2/3)
+    assert abs(kl([.5, .5], [.25, .75]) - .5*np.log(2) - .5*np.log(2/3)) < 1e-15
+    assert kl([.5, .5], [5e-324, 1.]) == .5*np.log(.5) - .5*np.log(5e-324) + .5*np.log(.5)
     refuses(lambda: kl([.5, .5], [.2, .2, .6]), "vocabulary of 2")
+
+
+# %% ../nbs/10_dist.ipynb #rang13bc
+def test_distances_stay_in_their_range():
+    rng = np.random.default_rng(10)
+    for _ in range(300):
+        q = rng.dirichlet(np.ones(9))
+        near = q*(1 + 1e-9*rng.normal(size=9))
+        for p in (q, near, near/near.sum(), rng.permutation(q), np.eye(9)[0]):
+            assert 0 <= tv(q, p) <= 1 and kl(q, p) >= 0
+    assert tv([1 + 1e-8, 0], [0, 1 + 1e-8]) == 1
+    assert kl([.5, .5 - 1e-8], [.5, .5]) == 0
 
 
 # %% ../nbs/10_dist.ipynb #3131ec86
@@ -94,5 +141,9 @@ def test_softmax_and_perturb():
     assert near.min() > 0 and abs(near.sum() - 1) < 1e-15
     same(perturb([.5, .5], 0, np.random.default_rng(0)), np.array([.5, .5]))
     refuses(lambda: perturb([.5, .5], -1, np.random.default_rng(0)), "amount")
+    for bad in (["1", "2"], [1j, 0], [None, 0], [[0, 1], [0]]):
+        refuses(lambda: softmax(bad), "logits", "expected")
+    refuses(lambda: perturb([.5, .5], None, np.random.default_rng(0)), "amount")
+    refuses(lambda: perturb([.5, .5], .1, None), "rng", "Generator")
     refuses(lambda: perturb([.5, .5], np.nan, np.random.default_rng(0)), "amount")
 
