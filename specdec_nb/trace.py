@@ -173,7 +173,7 @@ def _record(step):
 
 
 def json_lines(
-    text, # str
+    text, # str, or an iterable of lines
     name, # what to call it in an error
 ): # yields (where, dict), where names the line
     """Read JSON Lines, one object a line; blank lines are skipped.
@@ -183,7 +183,8 @@ def json_lines(
     ValueError
         If a line is not a JSON object; the message names the line.
     """
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = text.split("\n") if isinstance(text, str) else text
+    for number, line in enumerate(lines, 1):
         if not line.strip(): continue
         where = f"{name}, line {number}"
         try: record = json.loads(line)
