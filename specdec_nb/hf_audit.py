@@ -6,8 +6,10 @@
 __all__ = ['SETTINGS', 'sampling_step', 'audit_sampling', 'tiny_model', 'warped', 'text_law', 'audit_generate']
 
 # %% ../nbs/75_transformers_audit.ipynb #fba6db0e
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import product
+from time import perf_counter
 
 import numpy as np
 
@@ -163,17 +165,25 @@ def audit_generate(
     length=4, # tokens a text
     prompt=(1, 2, 3, 1, 2, 3, 1, 2), # token ids
     alpha=1e-6, # bound on the probability of a false alarm
-    seed=0, # of torch's generator, and of the networks
+    seed=0, # of the networks, and with a setting's number of torch's generator
     settings=None, # dict from a name to arguments of `generate`; SETTINGS[kind] if None
 ): # an Audit
     """Audit `generate` of the transformers library over tiny networks.
+
+    Every setting draws from a stream of its own, so that the e-values of the
+    settings are independent and may be multiplied.
 
     Raises
     ------
     ValueError
         If the kind is not known, an argument is out of range, or a library
         is missing.
+
+    Notes
+    -----
+    Proof: thm-audit-alarm.
     """
+    began = perf_counter()
     if kind not in SETTINGS:
         raise ValueError(f"kind: expected one of {sorted(SETTINGS)}, got {kind!r}")
     as_count(n, "n", 1)
@@ -183,8 +193,8 @@ def audit_generate(
     settings = SETTINGS[kind] if settings is None else settings
     ids, weights = torch.tensor([prompt]), size**np.arange(length)[::-1]
     texts, laws = {}, {}
-    for name, options in settings.items():
-        torch.manual_seed(seed)
+    for i, (name, options) in enumerate(settings.items()):
+        torch.manual_seed(_stream(seed, i))
         draft.generation_config.num_assistant_tokens = 3
         draft.generation_config.num_assistant_tokens_schedule = "constant"
         threshold = options.get("assistant_confidence_threshold", .4)
@@ -197,5 +207,11 @@ def audit_generate(
                            [0, len(prompt):].numpy() @ weights) for _ in range(n)]
         laws[name] = text_law(target, prompt, length, size, temperature=rest["temperature"],
                               top_k=rest["top_k"])
-    return audit.samples(texts, laws, alpha=alpha,
-                         subject=f"transformers {transformers.__version__}, generate, {kind}")
+    found = audit.samples(texts, laws, alpha=alpha,
+                          subject=f"transformers {transformers.__version__}, generate, {kind}")
+    return replace(found, seed=seed, seconds=perf_counter() - began)
+
+
+def _stream(seed, setting):
+    "Return the seed of one setting's random numbers; another setting, other numbers."
+    return int(np.random.SeedSequence([seed, setting]).generate_state(1, np.uint64)[0] >> 1)

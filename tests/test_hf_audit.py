@@ -48,11 +48,16 @@ def test_the_library_is_audited_where_it_is_installed():
     pytest.importorskip("transformers", reason="transformers is not installed")
     few = (Case("C", 1, 4, StateModel([[[4, 3, 2, 1]]]), StateModel([[[1, 2, 3, 4]]])),)
     found = audit_sampling(n=400, cases=few)
-    assert found.exit_code == 0 and "transformers" in found.subject
+    assert not found.faulty and "transformers" in found.subject
     first, again = tiny_model(3), tiny_model(3)
     assert all((a == b).all() for a, b in zip(first.parameters(), again.parameters()))
     pairs = text_law(first, (1, 2, 1), 2, 6)
     assert pairs.shape == (36,) and abs(pairs.sum() - 1) < 1e-9
     short = {"lookup": {"prompt_lookup_num_tokens": 2}}
-    assert audit_generate("prompt lookup", n=30, length=2, settings=short).exit_code == 0
+    assert not audit_generate("prompt lookup", n=30, length=2, settings=short).faulty
+    twice = {name: short["lookup"] for name in ("one", "two")}
+    found = audit_generate("prompt lookup", n=30, length=2, settings=twice)
+    first, second = (c.observed for c in found.checks if c.case in twice and c.log_e is not None)
+    assert first != second, "settings that share their random numbers are not independent"
+    assert found.seconds > .01, "the texts are timed, not the arithmetic alone"
     refuses(lambda: tiny_model(-1), "seed")
