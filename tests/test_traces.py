@@ -61,6 +61,9 @@ def test_a_trace_is_read_back_and_a_bad_line_is_named():
             ("["*900, ("line 2",))):
         refuses(lambda: [*Trace([header_line(4), bad], max_bytes=999)], "line 2", *words)
     for bad, word in (("", "specdec_trace"), ("[]", "line 1"), ("{\"specdec_trace\": 2}", "line 1"),
+                      ("{\"specdec_trace\": true, \"vocab_size\": 4}", "line 1"),
+                      ("{\"specdec_trace\": 1.0, \"vocab_size\": 4}", "line 1"),
+                      ("{\"n_drafted\": 1, \"n_tested\": 1, \"n_accepted\": 0}", "plan --trace"),
                       ("{\"specdec_trace\": 1}", "vocab_size"),
                       ("{\"specdec_trace\": 1, \"vocab_size\": 4, \"rule\": \"magic\"}", "magic")):
         refuses(lambda: Trace([bad]), word)
@@ -191,13 +194,18 @@ def test_right_rules_pass_and_wrong_ones_fail():
     def failed(result): return {c.case for c in result.failures}
 
     for right in (verdict(token_rule, 400), verdict(block_rule, 400, claims=None)):
-        assert right.exit_code == 0 and not right.failures and right.detectable_tv < .3
+        assert right.outcome == "undecided" and not right.failures and .2 < right.detectable_tv < .3
+        assert "0.2 was to be seen" in right.verdict
+    assert verdict(token_rule, 800).outcome == verdict(block_rule, 800, claims=None).outcome == "lossless"
     assert {"first token", "coins"} <= failed(verdict(lenient, 600))
-    assert "all steps" in failed(verdict(from_target, 99)) # a replacement outside the residual
+    outside = verdict(from_target, 99)
+    assert failed(outside) == {"all steps"}, "a replacement outside the residual"
+    assert outside.outcome == "breached" and outside.exit_code == 3
     assert "first token" in failed(verdict(from_target, 1000, claims=None))
     assert failed(verdict(one_uniform, 850)) == {"shared coins"}
     assert "old coins" in failed(verdict(OldCoins(), 400))
-    assert "drafted tokens" in failed(verdict(token_rule, 300, sharpen=2))
+    sharp = verdict(token_rule, 300, sharpen=2)
+    assert "drafted tokens" in failed(sharp) and sharp.outcome == "breached"
     assert verdict(accept_all, 200, claims=None).exit_code == 1
 
 
@@ -205,7 +213,8 @@ def test_right_rules_pass_and_wrong_ones_fail():
 def test_replay_needs_no_statistics():
     rows = dict(target=[C.target]*2, drafted=[3], draft=[C.draft])
     def replay(**changes): return audit([header_line(4, "token"), step_line(4, **{**rows, **changes})])
-    def exact(result): return {c.kind: c for c in result.checks}["exact"]
+    def exact(result): return next(c for c in result.checks
+                                   if c.case == "replay" or "line 2: coin" in c.note or "draw" in c.note)
 
     # q/p of token 3 is 1/4; the residual is (3, 1, 0, 0)/4
     assert exact(replay(emitted=[3, 0], coins=[.2], draw=.3)).passed
@@ -213,10 +222,10 @@ def test_replay_needs_no_statistics():
     assert exact(replay(emitted=[1], coins=[.3], draw=.8)).n == 2
     assert "coin 0" in exact(replay(emitted=[3, 0], coins=[.3])).note
     assert "line 2" in exact(replay(emitted=[1], coins=[.3], draw=.7)).note
-    assert replay(emitted=[1], coins=[.3], draw=.7).exit_code == 1
+    assert replay(emitted=[1], coins=[.3], draw=.7).exit_code == 3
     refuses(lambda: replay(emitted=[1], coins=[1.3]), "coins")
     impossible = replay(emitted=[2], coins=[.3])
-    assert "not in the residual" in impossible.failures[0].note and impossible.exit_code == 1
+    assert "not in the residual" in impossible.failures[0].note and impossible.exit_code == 3
 
 
 # %% ../nbs/76_traces.ipynb #210ba0a8
@@ -235,6 +244,10 @@ def test_files_are_read_in_constant_memory():
         assert audit(path).checks == audit(lines).checks
         path.write_bytes(gzip.compress("\n".join([*lines[:3], "oops"]).encode()))
         refuses(lambda: audit(path), "line 4", "not JSON")
+        whole = gzip.compress("\n".join(lines).encode())
+        for damaged in (whole[:-9], whole[:len(whole)//2], whole[:-8] + bytes(8), b"no gzip"):
+            path.write_bytes(damaged)
+            refuses(lambda: audit(path), "line", "cut short or damaged")
 
     whole, parts = (Tally(np.random.default_rng(i)) for i in (1, 1))
     for step in Trace(lines): whole.add(step)
@@ -249,15 +262,19 @@ def test_files_are_read_in_constant_memory():
     assert parts.n_steps == 40
 
     assert audit([header_line(3)]).exit_code == 2
-    assert audit(lines, max_steps=7).checks[0].n == 7
+    cut = audit(lines, max_steps=7)
+    assert cut.checks[0].n == 7 and cut.exit_code == 2 and "max_steps" in cut.verdict
+    assert audit([*lines[:8], "oops"], max_steps=7).cut_short and not audit(lines, max_steps=40).cut_short
     seen = []
     audit(recorded(token_rule, 256, 1), progress=seen.append)
     assert seen == [256]
-    for bad in ({"alpha": 0}, {"rule": "magic"}, {"max_steps": 0}): refuses(lambda: audit(lines, **bad), *bad)
+    for bad in ({"alpha": 0}, {"rule": "magic"}, {"max_steps": 0}, {"seed": -1}, {"rounding": -1},
+                {"rounding": float("nan")}, {"detect": 2}): refuses(lambda: audit(lines, **bad), *bad)
     sparse = step_line(9, [4], [{4: .5, "rest": .5}], [2], [{2: .5, "rest": .5}])
-    assert audit([header_line(9, "token"), sparse, step_line(9, [3, 1], [[1/9]*9]*2)]).exit_code == 0
+    few = audit([header_line(9, "token"), sparse, step_line(9, [3, 1], [[1/9]*9]*2)])
+    assert few.outcome == "undecided" and not few.failures
     zero = audit([header_line(2), step_line(2, [1], [[1., 0.]])])
     assert zero.exit_code == 1 and "line 2" in zero.failures[0].note
     lie = audit([header_line(2), step_line(2, [1], [[.5, .5]], [1], [[1., 0.]])])
-    assert lie.failures[0].kind == "draft law"
+    assert lie.failures[0].kind == "draft law" and lie.outcome == "breached"
 
