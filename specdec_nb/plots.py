@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['COLOURS', 'DASHES', 'MARKERS', 'HATCHES', 'STYLE', 'look', 'new_axes', 'heatmap', 'grouped_bars', 'lines',
-           'staircase']
+           'staircase', 'exchange', 'bar_tree']
 
 # %% ../nbs/05_plots.ipynb #f64b339a
 from contextlib import contextmanager
@@ -282,4 +282,106 @@ def staircase(
     ax.set_ylim(bottom=min(0, *(v.min() for v in series.values())))
     ax.set(xlabel=xlabel, ylabel=ylabel)
     _name_lines(ax, [values[-1] for values in series.values()])
+    return ax
+
+# %% ../nbs/05_plots.ipynb #50bc8c95
+@look()
+def exchange(
+    kept, # mass that both laws have, shape (V,)
+    thrown, # what the draft has above it, shape (V,)
+    owed, # what the target has above it, shape (V,)
+    moved="", # what to write on the arrow
+    xlabel="token", # what a pair of bars is
+    ylabel="probability", # what a bar measures
+    ax=None, # axes to draw on; new ones if None
+): # the axes
+    """Draw two laws as pairs of bars, with the mass that changes place.
+
+    Raises
+    ------
+    ValueError
+        If the three differ in length or hold other than finite numbers.
+    """
+    parts = {"kept": kept, "thrown away": thrown, "owed": owed}
+    base, over, under = _same_length(parts).values()
+    if ax is None: ax = new_axes(figsize=(5.6, 3.4))
+    x, width = np.arange(len(base)), .38
+    left, right = x - width/2, x + width/2
+    top = max((base + over).max(), (base + under).max())
+    level, ends = 1.1*top, []
+    ax.bar(np.concatenate([left, right]), np.tile(base, 2), width*.94, label="kept",
+           color="#C9D1D9", edgecolor="#5B6770", linewidth=.8)
+    for name, where, mass, i in (("thrown away", left, over, 1), ("owed", right, under, 2)):
+        there = np.flatnonzero(mass)
+        ax.bar(where[there], mass[there], width*.94, bottom=base[there], label=name,
+               color=COLOURS[2 - i], hatch=HATCHES[i], edgecolor="white", linewidth=0)
+        for k in there:
+            ax.text(where[k], base[k] + mass[k]/2, _cell_text(np.asarray(parts[name])[k]),
+                    ha="center", va="center", fontsize=10,
+                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5})
+        ax.vlines(where[there], (base + mass)[there], level, color="black", linewidth=.8)
+        if len(there):
+            ax.hlines(level, *where[there[[0, -1]]], color="black", linewidth=.8)
+            ends.append((where[there].mean(), level))
+    if len(ends) == 2:
+        bend = .25 if ends[0][0] > ends[1][0] else -.25
+        ax.annotate("", ends[1], ends[0], arrowprops={
+            "arrowstyle": "-|>,head_width=.3,head_length=.6", "color": "black",
+            "connectionstyle": f"arc3,rad={bend}", "shrinkA": 0, "shrinkB": 0})
+        ax.text((ends[0][0] + ends[1][0])/2, 1.36*top, moved, ha="center", va="bottom")
+    ax.set_ylim(0, 1.5*top)
+    ax.set_xticks(np.concatenate([left, right]), ["p"]*len(x) + ["q"]*len(x), style="italic")
+    ax.set_xticks(x, [f"\n{i}" for i in x], minor=True)
+    ax.tick_params(axis="x", which="both", length=0)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    _legend_above(ax, 3)
+    return ax
+
+# %% ../nbs/05_plots.ipynb #2e7fe440
+@look()
+def bar_tree(
+    nodes, # dict from a prefix (tuple) to its pieces, each shape (K,); () is the root
+    names, # what the K pieces are
+    notes=None, # dict from a prefix to a line of text under its bar
+    xlabel="", # what a level is
+    ax=None, # axes to draw on; new ones if None
+): # the axes
+    """Draw a bar of pieces at every node of a tree of prefixes.
+
+    Raises
+    ------
+    ValueError
+        If a node's parent is missing, or pieces are not as many as `names`.
+    """
+    for node in nodes:
+        if node and node[:-1] not in nodes:
+            raise ValueError(f"nodes: expected the parent of {node}, got none")
+    pieces = _same_length(nodes, len(names))
+    deep = max(map(len, pieces))
+    ends = [n for n in sorted(pieces) if not any(m[:-1] == n for m in pieces if m)]
+    row = {n: np.mean([k for k, end in enumerate(ends) if end[:len(n)] == n]) for n in pieces}
+    wide = max(v.sum() for v in pieces.values())/.66
+    if ax is None: ax = new_axes(figsize=(2.4*(deep + 1), .8 + 1.08*len(ends)))
+    for i, name in enumerate(names):
+        low = {n: v[:i].sum()/wide for n, v in pieces.items()}
+        ax.barh([row[n] for n in pieces], [v[i]/wide for v in pieces.values()], .3,
+                left=[len(n) + low[n] for n in pieces], label=name, color=_pick(COLOURS, i),
+                hatch=_pick(HATCHES, i), edgecolor="white", linewidth=0)
+    for n, v in pieces.items():
+        end = len(n) + v.sum()/wide
+        if n: ax.text(len(n), row[n] - .2, "".join(map(str, n)), ha="left", va="bottom",
+                      fontweight="bold")
+        ax.text(len(n), row[n] + .2, (notes or {}).get(n, ""), ha="left", va="top", fontsize=9,
+                linespacing=1.3)
+        for child in (m for m in pieces if m and m[:-1] == n):
+            ax.plot([end, len(n) + .72, len(child) - .03], [row[n], row[n], row[child]],
+                    color="#777777", linewidth=.8, zorder=0)
+    ax.set_xlim(-.05, deep + .78)
+    ax.set_ylim(len(ends) - .4, -.6)
+    ax.set_xticks(range(deep + 1))
+    ax.set_yticks([])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel(xlabel)
+    _legend_above(ax, len(names))
     return ax

@@ -114,8 +114,58 @@ def test_stairs_hold_the_values():
     plt.close("all")
 
 
+# %% ../nbs/05_plots.ipynb #4c394bf0
+def test_exchange_holds_the_masses():
+    #| mutant: exchange = other_way_round
+    import matplotlib.pyplot as plt
+    kept, thrown, owed = [F(1, 4), F(1, 4), 0], [0, F(1, 8), F(3, 8)], [F(1, 2), 0, 0]
+    ax = exchange(kept, thrown, owed, "1/2", xlabel="t")
+    pairs, off, on = ([(bar.get_x() + bar.get_width()/2, bar.get_y(), bar.get_height())
+                       for bar in bars] for bars in ax.containers)
+    same(np.array([height for _, _, height in pairs]), np.array(2*kept, float))
+    same(np.array([bar[1:] for bar in off]), np.array([[.25, .125], [0, .375]]))
+    same(np.array([bar[1:] for bar in on]), np.array([[.25, .5]]))
+    assert [bar[0] for bar in off] == [pairs[1][0], pairs[2][0]], "on the draft's bars"
+    assert [bar[0] for bar in on] == [pairs[3][0]], "on the target's bar"
+    assert [t.get_text() for t in ax.texts] == ["1/8", "3/8", "1/2", "", "1/2"]
+    arrow = ax.texts[3]
+    assert arrow.xyann[0] == (off[0][0] + off[1][0])/2 and arrow.xy[0] == on[0][0]
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["kept", "thrown away", "owed"]
+    assert len({bar.patches[0].get_hatch() for bar in ax.containers}) == 3
+    assert not exchange([.5, .5], [0, 0], [0, 0]).texts, "equal laws: nothing moves"
+    refuses(lambda: exchange([1], [1, 2], [1]), "thrown away", "1 values", "got 2")
+    refuses(lambda: exchange([1], [1], [np.nan]), "owed", "finite")
+    plt.close("all")
+
+
+# %% ../nbs/05_plots.ipynb #428c513f
+def test_tree_holds_the_pieces():
+    #| mutant: bar_tree = every_bar_alike
+    import matplotlib.pyplot as plt
+    nodes = {(): [F(1), F(0)], (0,): [F(1, 3), 0], (1,): [F(1, 3), F(1, 3)],
+             (1, 0): [.1, .2], (1, 1): [.2, .2]}
+    ax = bar_tree(nodes, ("one", "two"), {(1,): "here"}, xlabel="level")
+    first, second = (list(bars) for bars in ax.containers)
+    scale = first[0].get_width()
+    for a, b, (node, (one, two)) in zip(first, second, nodes.items(), strict=True):
+        assert abs(a.get_width() - float(one)*scale) < 1e-15
+        assert abs(b.get_width() - float(two)*scale) < 1e-15
+        assert a.get_x() == len(node), "a level is a column"
+        assert abs(b.get_x() - a.get_x() - a.get_width()) < 1e-15, "no gap"
+    rows = dict(zip(nodes, (bar.get_y() for bar in first)))
+    assert rows[0,] < rows[1, 0] < rows[1,] < rows[1, 1] and rows[0,] < rows[()] < rows[1,]
+    assert len(ax.lines) == len(nodes) - 1, "an edge to every node but the root"
+    words = [t.get_text() for t in ax.texts]
+    assert {"0", "1", "10", "11", "here"} <= {*words}
+    refuses(lambda: bar_tree({(): [1], (0, 1): [1]}, ["a"]), "parent of (0, 1)")
+    refuses(lambda: bar_tree({(): [1, 2]}, ["a"]), "1 values", "got 2")
+    plt.close("all")
+
+
 # %% ../nbs/05_plots.ipynb #d5b083b7
 right_heatmap, right_bars, right_lines, right_stairs = heatmap, grouped_bars, lines, staircase
+right_exchange, right_tree = exchange, bar_tree
 
 
 def transposed(values, **kwargs):
@@ -142,6 +192,17 @@ def sorted_lines(x, series, **kwargs):
 def late_stairs(series, **kwargs):
     "Wrong on purpose: begins at the next whole number."
     return right_stairs(series, **kwargs | {"first": kwargs.get("first", 0) + 1})
+
+
+def other_way_round(kept, thrown, owed, *args, **kwargs):
+    "Wrong on purpose: what is owed is drawn as thrown away."
+    return right_exchange(kept, owed, thrown, *args, **kwargs)
+
+
+def every_bar_alike(nodes, *args, **kwargs):
+    "Wrong on purpose: each bar has a scale of its own."
+    return right_tree({node: np.array(pieces, float)/float(sum(pieces))
+                       for node, pieces in nodes.items()}, *args, **kwargs)
 
 
 @contextmanager
