@@ -6,13 +6,15 @@
 __all__ = ['keep', 'ranked', 'heat', 'Warp']
 
 # %% ../nbs/14_warps.ipynb #9a47ffed
+import sys
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf, isfinite
+from numbers import Rational, Real
 
 import numpy as np
 
-from .dist import as_law, as_tokens, is_exact, softmax
+from .dist import _as_floats, as_count, as_fraction, as_law, as_tokens, is_exact, softmax
 
 # %% ../nbs/14_warps.ipynb #9d7c692d
 def keep(
@@ -45,20 +47,34 @@ def heat(
 ): # the law raised to 1/temperature and renormalised
     """Apply a temperature to a law.
 
-    Fractions stay exact if 1/temperature is a whole number.
+    Fractions stay exact if 1/temperature is a whole number up to 1000.
+
+    Raises
+    ------
+    ValueError
+        If `temperature` is not a finite number >= 0.
     """
+    temperature = _number(temperature)
+    if not isinstance(temperature, Real) or not 0 <= temperature < inf:
+        raise ValueError(f"temperature: expected a number >= 0, got {temperature!r}")
     if temperature == 1: return law
     if temperature == 0:
         hot = 0*law
         hot[np.argmax(law)] += 1
         return hot
     power = 1/Fraction(temperature)
-    if is_exact(law) and power.denominator == 1:
+    if is_exact(law) and power.denominator == 1 and power <= 1000:
         weights = law**int(power)
-    else:
+    else: # the largest weight is 1, so the sum neither overflows nor vanishes
         weights = law.astype(float)/float(law.max())
-        weights **= float(power)
+        weights **= float(min(power, Fraction(sys.float_info.max)))
     return weights/weights.sum()
+
+
+def _number(value):
+    "A scalar of NumPy as a number of Python; anything else as it is."
+    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0: value = value.item()
+    return as_fraction(value) if isinstance(value, Fraction) else value
 
 # %% ../nbs/14_warps.ipynb #ea6ff389
 @dataclass(frozen=True)
@@ -84,17 +100,22 @@ class Warp:
 
     def __post_init__(self):
         def check(name, good, expected):
-            value = getattr(self, name)
-            try: fine = bool(good(value))
+            value = _number(getattr(self, name))
+            object.__setattr__(self, name, value)
+            try: fine = not isinstance(value, (bool, str)) and bool(good(value))
             except (AttributeError, TypeError, ValueError): fine = False
             if not fine: raise ValueError(f"{name}: expected {expected}, got {value!r}")
         check("repetition_penalty", lambda v: isfinite(v) and v > 0, "a number > 0")
         check("temperature", lambda v: isfinite(v) and v >= 0, "a number >= 0")
-        check("top_k", lambda v: v is None or v >= 1 and v == int(v), "a whole number >= 1")
+        if self.top_k is not None:
+            object.__setattr__(self, "top_k", as_count(self.top_k, "top_k", 1))
         check("top_p", lambda v: 0 < v <= 1, "a number in (0, 1]")
         check("min_p", lambda v: 0 <= v <= 1, "a number in [0, 1]")
         check("bias", lambda v: all(-inf <= b < inf for b in v.values()),
               "finite numbers, or -inf, by token")
+        try: object.__setattr__(self, "ban", tuple(self.ban))
+        except TypeError:
+            raise ValueError(f"ban: expected a sequence of tokens, got {self.ban!r}") from None
 
     def __call__(
         self,
@@ -112,14 +133,15 @@ class Warp:
         law = as_law(law)
         if self.repetition_penalty != 1 and len(context):
             seen = list(set(as_tokens(context, len(law), "context")))
-            law = law.astype(float)
-            law[seen] **= float(self.repetition_penalty)
-            law = law/law.sum()
+            scores = _logs(law)
+            with np.errstate(over="ignore"): scores[seen] *= float(self.repetition_penalty)
+            law = _from_logs(scores)
         if self.bias:
             tokens = list(as_tokens(list(self.bias), len(law), "bias"))
-            law = law.astype(float)
-            law[tokens] *= np.exp([float(b) for b in self.bias.values()])
-            law = keep(law, True)
+            added = np.zeros(len(law))
+            added[tokens] = [float(b) for b in self.bias.values()]
+            most = max(added[law > 0].max(), -sys.float_info.max) # e**bias may be no float
+            law = _from_logs(_logs(law) + (added - most))
         if self.ban:
             banned = as_tokens(list(self.ban), len(law), "ban")
             law = keep(law, ~np.isin(np.arange(len(law)), banned))
@@ -134,11 +156,14 @@ class Warp:
     def _top_p(self, law):
         if self.top_p == 1: return law
         order = ranked(law)
-        before = np.cumsum(law[order]) - law[order]
-        return keep(law, np.isin(np.arange(len(law)), order[before < self.top_p]))
+        reached = np.cumsum(law[order]) >= _bound(self.top_p, law)
+        # the first token that reaches the mass stays, and so do those before it
+        n_kept = int(np.argmax(reached)) + 1 if reached.any() else len(law)
+        return keep(law, np.isin(np.arange(len(law)), order[:n_kept]))
 
     def _min_p(self, law):
-        return keep(law, law >= self.min_p*law.max()) if self.min_p else law
+        if self.min_p == 0: return law
+        return keep(law, law >= _bound(self.min_p*law.max(), law))
 
     def logits(
         self,
@@ -150,7 +175,7 @@ class Warp:
         Softmax of the result equals the warped softmax, except under a
         repetition penalty, which on scores depends on where zero is.
         """
-        logits = np.array(logits, dtype=float)
+        logits = np.array(_as_floats(logits, "logits"))
         softmax(logits)  # raises on NaN, +inf and empty rows
         seen = list(set(as_tokens(list(context), len(logits), "context")))
         if self.repetition_penalty != 1 and seen:
@@ -159,3 +184,21 @@ class Warp:
         rest = Warp(1, self.bias, self.ban, self.temperature, self.top_k,
                     self.top_p, self.min_p)
         with np.errstate(divide="ignore"): return np.log(rest(softmax(logits)))
+
+
+def _bound(bound, law):
+    "What a mass of this law must reach: the bound, or a little less if floats are about."
+    exact = is_exact(law) and isinstance(bound, Rational)
+    return bound if exact else float(bound)*(1 - 2.**-32)
+
+
+def _logs(law):
+    "The logarithms of a law; -inf for what is impossible."
+    with np.errstate(divide="ignore"): return np.log(law.astype(float))
+
+
+def _from_logs(scores):
+    "The law of these scores, if there is one."
+    if not scores.max() > -inf:
+        raise ValueError("law: expected some mass on the tokens that stay, got 0")
+    return softmax(scores)

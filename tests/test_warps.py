@@ -4,15 +4,15 @@
 from specdec_nb.warps import *
 
 # %% ../nbs/14_warps.ipynb #87c4a291
-from itertools import product
+from dataclasses import replace
+from itertools import combinations, product
 
 import numpy as np
-import pytest
 
 from specdec_nb.chance import expectation, image, law_of
 from specdec_nb.coupling import acceptance_rate, speculative_token
 from specdec_nb.dist import softmax, tv
-from specdec_nb.rules import autoregressive, continued_law, token_rule
+from specdec_nb.rules import autoregressive, block, continued_law, token_rule
 from specdec_nb.testing import A, B, F, constant, law, random_model, refuses, same
 
 # %% ../nbs/14_warps.ipynb #6fc758a1
@@ -34,6 +34,144 @@ def test_each_warp_on_a_law():
     assert np.allclose(Warp(repetition_penalty=2)(q, [1, 1]),
                        (np.array([40, 9, 20, 10])/79))
     same(Warp(top_k=2, temperature=F(1, 2))(q), law(16, 9, 0, 0))
+
+
+# %% ../nbs/14_warps.ipynb #bnd6fc7
+def test_floats_and_fractions_cut_alike():
+    #| mutant: Warp = NoSlack; Warp = SubtractsAgain; Warp = MinPNoSlack
+    def small_laws(total, size):
+        "Every law of this many tokens whose entries are multiples of 1/total."
+        for cuts in product(range(total + 1), repeat=size - 1):
+            if list(cuts) == sorted(cuts): yield law(*np.diff([0, *cuts, total]).tolist())
+
+    def options(n):
+        "Every warp with a cut, at every multiple of 1/n, alone and after a temperature."
+        for k, temperature in product(range(1, n + 1), (1, F(1, 2)) if n < 20 else (1,)):
+            yield dict(top_p=F(k, n), temperature=temperature)
+            if n < 20: yield dict(min_p=F(k, n), temperature=temperature)
+        for other in (dict(top_k=1), dict(top_k=2), dict(temperature=0), dict(ban=[0]),
+                      dict(temperature=F(1, 3)), dict(top_k=2, top_p=F(1, 2), min_p=F(1, 2))):
+            yield other
+
+    for n, size in ((10, 3), (6, 4), (20, 3)):
+        for option in options(n):
+            warp = Warp(**option)
+            in_floats = Warp(**{k: float(v) if isinstance(v, F) else v for k, v in option.items()})
+            for exact in small_laws(n, size):
+                if warp.ban and exact[0] == 1: continue
+                right, floats = warp(exact), exact.astype(float)
+                for found in (in_floats(floats), warp(floats), in_floats(exact)):
+                    assert ((found > 0) == (right > 0)).all(), (exact, option)
+                    assert abs(found - right.astype(float)).max() < 1e-8
+
+
+# %% ../nbs/14_warps.ipynb #mut6fc7
+right_warp, right_call = Warp, Warp.__call__
+
+
+class NoSlack(Warp):
+    "Wrong on purpose: compares masses in floats as if they did not round."
+    def _top_p(self, law):
+        order = ranked(law)
+        before = np.concatenate([[0], np.cumsum(law[order])[:-1]])
+        return keep(law, np.isin(np.arange(len(law)), order[before < self.top_p]))
+
+
+class MinPNoSlack(Warp):
+    "Wrong on purpose: the product of two floats as a bound that must be reached."
+    def _min_p(self, law): return keep(law, law >= self.min_p*law.max())
+
+
+class HeatsLast(Warp):
+    "Wrong on purpose: temperature after the cuts."
+    def __call__(self, law, context=()):
+        return heat(right_call(replace(self, temperature=1), law, context), self.temperature)
+
+
+class CutsBackwards(Warp):
+    "Wrong on purpose: min_p, then top_p, then top_k."
+    def __call__(self, law, context=()):
+        law = right_call(replace(self, top_k=None, top_p=1, min_p=0), law, context)
+        for mask in (self._min_p, self._top_p, self._top_k): law = mask(law)
+        return law
+
+
+class PenaltyAfterBias(Warp):
+    "Wrong on purpose: the bias first."
+    def __call__(self, law, context=()):
+        law = right_warp(bias=self.bias)(law)
+        return right_call(replace(self, bias={}), law, context)
+
+
+class BansFirst(Warp):
+    "Wrong on purpose: the ban first."
+    def __call__(self, law, context=()):
+        law = right_warp(ban=self.ban)(law)
+        return right_call(replace(self, ban=()), law, context)
+
+
+class SubtractsAgain(Warp):
+    "Wrong on purpose: the mass before a token as a difference of rounded sums."
+    def _top_p(self, law):
+        order = ranked(law)
+        before = np.cumsum(law[order]) - law[order]
+        return keep(law, np.isin(np.arange(len(law)), order[before < self.top_p]))
+
+# %% ../nbs/14_warps.ipynb #ord6fc7
+def test_warps_are_applied_in_the_documented_order():
+    #| mutant: Warp = HeatsLast; Warp = CutsBackwards; Warp = PenaltyAfterBias; Warp = BansFirst
+    options = [dict(repetition_penalty=2), dict(bias={0: 1., 3: 2.}), dict(ban=[0]),
+               dict(temperature=F(1, 2)), dict(top_k=2), dict(top_p=F(7, 10)), dict(min_p=F(2, 5))]
+    q, seen = law(5, 2, 1, 1), (1, 2)
+
+    def close(a, b): return np.allclose(a.astype(float), b.astype(float), atol=1e-12)
+
+    commute = set()
+    for first, second in combinations(options, 2):
+        both = Warp(**first, **second)(q, seen)
+        assert close(both, Warp(**second)(Warp(**first)(q, seen), seen)), (first, second)
+        if close(both, Warp(**first)(Warp(**second)(q, seen), seen)):
+            commute.add((*first, *second))
+    assert commute == {("bias", "ban"), ("ban", "temperature"), ("temperature", "top_k"),
+                       ("top_k", "min_p")}, "every other pair shows its order here"
+    step = q = law(8, 7, 5, 4, 3, 2, 1)
+    for option in options: step = Warp(**option)(step, seen)
+    assert close(Warp(**{k: v for option in options for k, v in option.items()})(q, seen), step)
+
+
+# %% ../nbs/14_warps.ipynb #ends6fc
+def test_warps_at_the_ends_of_the_scale():
+    q = law(4, 3, 2, 1)
+    for bias in ({0: 800.}, {0: 1e308}):  # e**800 is no float
+        same(Warp(bias=bias)(q), np.array([1., 0, 0, 0]))
+    even = np.full(3, 1/3)
+    assert abs(Warp(bias={0: 800., 1: 800.})(even) - [.5, .5, 0]).max() < 1e-15
+    assert abs(Warp(bias={x: -800. for x in range(3)})([.5, .3, .2]) - [.5, .3, .2]).max() < 1e-15
+    assert abs(Warp(bias={0: 760.})([5e-324, 1.])[1] - 1/(1 + np.exp(760 + np.log(5e-324)))) < 1e-15
+    same(Warp(repetition_penalty=1e300)([.6, .4], [0, 1]), np.array([1., 0]))
+    same(Warp(repetition_penalty=1e300)([.6, .4], [0]), np.array([0., 1]))
+    refuses(lambda: Warp(bias={0: -np.inf, 1: -np.inf})([.5, .5]), "some mass")
+    for tiny in (1e-320, 5e-324, 1e-4): same(Warp(temperature=tiny)([.6, .4]), np.array([1., 0]))
+    for tiny in (F(1, 10**30), 5e-324):
+        same(Warp(temperature=tiny)(law(3, 2)).astype(float), np.array([1., 0]))
+    hot = Warp(temperature=.001)(np.full(2000, 1/2000))  # each to the power 1000 is 0 in floats
+    assert abs(hot - 1/2000).max() < 1e-15
+    cold = heat(A.target, F(2, 3))  # no whole power: floats
+    assert abs(cold - A.target.astype(float)**1.5/(A.target.astype(float)**1.5).sum()).max() < 1e-15
+    same(heat(A.target, F(1, 3)), law(125, 27, 8))
+    same(Warp(top_p=1)([1., 1e-20]), np.array([1., 1e-20]))  # 1 cuts nothing, whatever the sum
+    same(Warp(top_p=1e-300)([.5, .5]), np.array([1., 0]))
+    for banned in (np.array([0]), np.array([0, 1]), [0], (0, 1), {0}):
+        assert not Warp(ban=banned)([.5, .3, .2])[0], "an array is no truth value"
+    for kind in (np.float16, np.float32, np.float64, np.array):
+        assert abs(Warp(temperature=kind(.5))(q).astype(float)[0] - 16/30) < 1e-15
+        assert Warp(top_p=kind(.5), min_p=kind(.25), repetition_penalty=kind(2.))(q, [3])[3] == 0
+    for kind in (np.int8, np.uint8, np.int64):
+        same(Warp(temperature=kind(0))(q), law(1, 0, 0, 0))
+        same(Warp(temperature=F(kind(1), kind(100)))(law(2, 1)), law(2**100, 1))
+        same(Warp(top_k=kind(2))(q), law(4, 3, 0, 0))
+    out = Warp(repetition_penalty=2.).logits([2., -2., 0., 1.], (0, 1))
+    assert abs((out - out[2]) - [1., -4., 0., 1.]).max() < 1e-12, "halved above 0, doubled below"
 
 
 # %% ../nbs/14_warps.ipynb #faaaa8f3
@@ -75,7 +213,7 @@ def no_repeat(law, context):
 
 
 def even_after_even(law, context):
-    "A small grammar: behind an even number of tokens, no token 0."
+    "A small grammar: after an even number of tokens, no token 0."
     left = law.copy()
     if len(context) % 2 == 0: left[0] = F(0)
     return left/left.sum() if left.sum() else law
@@ -148,6 +286,15 @@ def plain_target(target, draft, chance):
     "Wrong: the cut is applied to the draft only."
     return speculative_token(target, Warp(top_k=2)(draft), chance).token
 
+def plain_bonus(target, draft, tokens, chance):
+    "Wrong: every row is cut but the bonus row."
+    return token_rule([*map(Warp(top_k=2), target[:-1]), target[-1]], draft, tokens, chance)
+
+
+def mask_on_the_bonus(target, draft, tokens, chance):
+    "Wrong: the ban reaches the bonus row only."
+    return token_rule([*target[:-1], Warp(ban=[0])(target[-1])], draft, tokens, chance)
+
 # %% ../nbs/14_warps.ipynb #5f698734
 def test_wrong_warps():
     right = Warp(top_k=2)(A.target)
@@ -159,9 +306,17 @@ def test_wrong_warps():
     wrong = first_token(plain_target, *A)
     same(wrong, A.target)
     assert tv(wrong, right) == F(1, 5)
-    banned = Warp(ban=[0])(B.target)
-    same(banned, law(0, 3, 1))
-    assert tv(B.target, banned) == F(3, 5)
+
+    outcomes = law_of(block(plain_bonus, *map(constant, A), 1))
+    assert image(outcomes, lambda o: o[0][0]) == {0: F(5, 8), 1: F(3, 8)}, "the first token is right"
+    bonus = {(o[0][1]): F(0) for o in outcomes if o[1]}
+    for (text, kept), prob in outcomes.items():
+        if kept: bonus[text[1]] += prob
+    assert [bonus[x]/sum(bonus.values()) for x in range(3)] == list(A.target)
+
+    outcomes = law_of(block(mask_on_the_bonus, *map(constant, B), 1))
+    banned = image(outcomes, lambda o: (o[0][0] == 0, o[1]))
+    assert banned[True, 1] == F(1, 5) and banned[True, 0] == F(2, 5)
 
 
 # %% ../nbs/14_warps.ipynb #7f5eda62
@@ -176,11 +331,16 @@ def test_warping_the_draft_can_hurt():
 
 # %% ../nbs/14_warps.ipynb #89b9c7ff
 def test_warps_check_their_parameters():
-    for name, values in {"temperature": (-1, np.nan, np.inf, "hot", None),
-                         "top_k": (0, -1, 1.5, "2"), "top_p": (0, 1.1, np.nan, -1),
+    for name, values in {"temperature": (-1, np.nan, np.inf, "hot", None, True, np.float32(-1)),
+                         "top_k": (0, -1, 1.5, 2., "2", np.inf, True), "top_p": (0, 1.1, np.nan, -1, "1", None),
                          "min_p": (-.1, 1.1, np.nan), "repetition_penalty": (0, -1, np.nan),
-                         "bias": ({0: np.nan}, {0: np.inf}, [1])}.items():
+                         "bias": ({0: np.nan}, {0: np.inf}, [1], None),
+                         "ban": (3, None)}.items():
         for value in values: refuses(lambda: Warp(**{name: value}), name, "expected", "got")
+    for bad in (-1, np.nan, np.inf, "3", None, 1j):
+        refuses(lambda: heat([.5, .5], bad), "temperature", ">= 0")
+    refuses(lambda: Warp(ban=[.5])([.5, .5]), "ban", "integer")
+    refuses(lambda: Warp().logits(["a", 0.]), "logits", "numbers")
     refuses(lambda: Warp(ban=[0, 1])([.5, .5]), "some mass")
     refuses(lambda: Warp(ban=[2])([.5, .5]), "ban", "0 to 1")
     refuses(lambda: Warp(bias={2: 1.})([.5, .5]), "bias", "0 to 1")
