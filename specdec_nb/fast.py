@@ -95,7 +95,7 @@ def _compiled():
     "Compile the kernel, once; numba keeps the result on disk."
     try: from numba import njit
     except ImportError: raise ImportError("the compiled kernel needs numba: "
-                                          "pip install specdec-nb[fast]") from None
+                                          "pip install '.[fast]'") from None
     return njit(cache=True, error_model="numpy",
                 fastmath={"reassoc", "nsz", "contract"})(_kernel)
 

