@@ -8,7 +8,7 @@ __all__ = ['tabulate', 'as_table', 'block_law', 'text_law', 'autoregressive_law'
 # %% ../nbs/35_oracle.ipynb #5134f723
 import numpy as np
 
-from .dist import as_law, as_rows
+from .dist import _as_array, _as_floats, as_count, as_law, as_rows
 
 # %% ../nbs/35_oracle.ipynb #e8de2248
 def tabulate(
@@ -20,8 +20,10 @@ def tabulate(
     Raises
     ------
     ValueError
-        If the model returns something that is not a law.
+        If the model returns something that is not a law, or `depth` is no
+        whole number.
     """
+    depth = as_count(depth, "depth", -1) # -1: the draft's table when nothing is drafted
     tables, contexts = [], [()]
     for i in range(depth + 1):
         rows = [as_law(model(context), f"law after {context}") for context in contexts]
@@ -43,7 +45,12 @@ def as_table(
     ValueError
         If an array has the wrong shape or holds something else than laws.
     """
-    arrays = [np.asarray(table) for table in tables]
+    try: tables = list(tables)
+    except TypeError:
+        raise ValueError(f"{name}: expected a list of arrays, got {tables!r}") from None
+    arrays = [_as_array(table, f"{name}[{i}]") for i, table in enumerate(tables)]
+    if arrays and not arrays[0].ndim:
+        raise ValueError(f"{name}[0]: expected shape (V,), got ()")
     if arrays: vocab_size = vocab_size or arrays[0].shape[-1]
     for i, table in enumerate(arrays):
         if table.shape != (vocab_size,)*(i + 1):
@@ -69,10 +76,10 @@ def block_law(
     Proof: thm-block-law, thm-dyadic.
     """
     target = as_table(target, "target")
+    draft = as_table(draft, "draft", target[0].shape[-1] if target else None)
     if len(target) != len(draft) + 1:
         raise ValueError(f"target: expected one level more than the {len(draft)} of "
                          f"the draft, got {len(target)}")
-    draft = as_table(draft, "draft", target[0].shape[-1])
     law, reached = [], np.ones((), dtype=target[0].dtype)
     for q, p in zip(target, draft):
         shared = np.minimum(q, p)
@@ -85,7 +92,7 @@ def text_law(
     law, # joint law of a block: P(tau = n, emitted) for each n
     target, # table of the target to depth gamma
 ): # law of the first gamma + 1 tokens, shape (V,)*(gamma + 1)
-    """Return the law of the text if the target carries on behind the block.
+    """Return the law of the text if the target carries on after the block.
 
     It equals the target's own law if the rule is lossless.
 
@@ -120,6 +127,8 @@ def dyadic(
 ): # laws in float64, same shape, each summing to exactly 1
     """Round laws to multiples of 2**-bits by largest remainders.
 
+    A row is divided by its sum first. Zeros stay zero.
+
     Raises
     ------
     ValueError
@@ -129,11 +138,16 @@ def dyadic(
     -----
     Proof: thm-dyadic.
     """
-    if bits not in range(1, 53):
-        raise ValueError(f"bits: expected a whole number from 1 to 52, got {bits!r}")
-    rows = np.asarray(rows, dtype=float)
-    flat = as_rows(rows.reshape(-1, rows.shape[-1]), "rows")*2.0**bits
-    units = np.floor(flat)
+    bits = as_count(bits, "bits", 1, 52)
+    rows = _as_floats(rows, "rows")
+    if not rows.ndim: raise ValueError("rows: expected laws of shape (..., V), got shape ()")
+    flat = as_rows(rows.reshape(-1, rows.shape[-1]), "rows")
+    flat = flat/flat.sum(axis=1, keepdims=True)*2.0**bits
+    units, held = np.floor(flat), flat > 0
     missing = 2.0**bits - units.sum(axis=1, keepdims=True)
     rank = np.argsort(np.argsort(units - flat, axis=1, kind="stable"), axis=1)
-    return ((units + (rank < missing))/2.0**bits).reshape(rows.shape)
+    units += (rank < missing) & held
+    # what rounding of the sum has left over or lacking goes to the largest entry
+    top = flat.argmax(axis=1)
+    units[np.arange(len(units)), top] += 2.0**bits - units.sum(axis=1)
+    return (units/2.0**bits).reshape(rows.shape)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .chance import image, law_of
+from .chance import as_chance, image, law_of
 from .coupling import OneToken, _keep_or_replace
-from .dist import as_rows, as_tokens
+from .dist import as_count, as_rows, as_tokens
 
 # %% ../nbs/30_rules.ipynb #942af566
 class Verdict(NamedTuple):
@@ -24,7 +24,7 @@ class Verdict(NamedTuple):
 
 def check_block(
     target, # laws to emit from, shape (gamma+1, V)
-    draft, # laws drafted from, shape (gamma, V)
+    draft, # laws drafted from, shape (gamma, V); none if gamma is 0
     tokens, # drafted tokens, shape (gamma,); gamma may be 0
 ): # the three, checked
     """Check that rows and tokens make up a block.
@@ -41,8 +41,10 @@ def check_block(
     if len(tokens) != gamma:
         raise ValueError(f"target: expected one row more than the {len(tokens)} drafted "
                          f"tokens, got {gamma + 1} rows")
-    draft = as_rows(draft, "draft", gamma, vocab_size) if gamma else target[:0]
-    return target, draft, tokens
+    if gamma: return target, as_rows(draft, "draft", gamma, vocab_size), tokens
+    if draft is not None and len(draft):
+        raise ValueError(f"draft: expected 0 rows, got {len(draft)}")
+    return target, target[:0], tokens
 
 # %% ../nbs/30_rules.ipynb #ee516380
 def in_turn(
@@ -80,8 +82,8 @@ def token_rule(
     Raises
     ------
     ValueError
-        If rows, tokens and shapes do not make up a block, or a drafted
-        token has draft probability zero.
+        If rows, tokens and shapes do not make up a block, a drafted token
+        has draft probability zero, or `chance` cannot be asked.
 
     Notes
     -----
@@ -90,7 +92,7 @@ def token_rule(
     """
     step = _keep_or_replace # accept_or_replace for what is checked already
     return in_turn(step, lambda row, chance: chance.draw(row),
-                   target, draft, tokens, chance)
+                   target, draft, tokens, as_chance(chance))
 
 # %% ../nbs/30_rules.ipynb #f8b9e692
 def block(
@@ -100,7 +102,15 @@ def block(
     gamma, # how many tokens to draft, >= 0
     context=(), # tokens before the block
 ): # program: chance -> (emitted tokens, n_accepted)
-    """Make the program that drafts a block and verifies it."""
+    """Make the program that drafts a block and verifies it.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not a whole number >= 0.
+    """
+    gamma = as_count(gamma, "gamma")
+
     def program(chance):
         tokens, rows = (), []
         for _ in range(gamma):
@@ -117,7 +127,15 @@ def autoregressive(
     length, # number of tokens to emit
     emitted=(), # tokens that are there already
 ): # program: chance -> emitted tokens, extended to `length`
-    """Make the program that samples token by token from the target."""
+    """Make the program that samples token by token from the target.
+
+    Raises
+    ------
+    ValueError
+        If `length` is not a whole number >= 0.
+    """
+    length = as_count(length, "length")
+
     def program(chance):
         tokens = tuple(emitted)
         while len(tokens) < length: tokens += (chance.draw(target(tokens)),)
@@ -137,11 +155,17 @@ def continued_law(
 
     A rule is lossless if this equals the law of `autoregressive`.
 
+    Raises
+    ------
+    ValueError
+        If `gamma`, `length` or `n_blocks` is not a whole number >= 0.
+
     Notes
     -----
     Proof: thm-lossless-block.
     """
-    length = gamma + 1 if length is None else length
+    gamma, n_blocks = as_count(gamma, "gamma"), as_count(n_blocks, "n_blocks")
+    length = gamma + 1 if length is None else as_count(length, "length")
 
     def program(chance):
         text = ()
@@ -206,7 +230,7 @@ def sample_match_rule(
     Raises
     ------
     ValueError
-        As `check_block`.
+        As `check_block`, or if `chance` cannot be asked.
 
     Notes
     -----
@@ -216,4 +240,4 @@ def sample_match_rule(
         token = chance.draw(row)
         return OneToken(token, token == drafted)
     return in_turn(step, lambda row, chance: chance.draw(row),
-                   target, draft, tokens, chance)
+                   target, draft, tokens, as_chance(chance))

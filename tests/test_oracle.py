@@ -75,7 +75,32 @@ def test_dyadic_laws_are_exact():
         assert (floats == exact).all()
 
 
+# %% ../nbs/35_oracle.ipynb #dya47ff
+def test_dyadic_laws_sum_to_one():
+    #| mutant: dyadic = rounded_as_it_came
+    rng = np.random.default_rng(36)
+    hard = [[.5, .5 + 1e-8], [.5, .5 - 1e-8], [.5, .5 - 1e-8, 0.], [1.], [0., 1 - 1e-8, 0.],
+            *rng.dirichlet(np.ones(1000)*.1, 20)*(1 + 1e-8), *rng.dirichlet(np.ones(7), 20)*(1 - 1e-8)]
+    for row in map(np.array, hard):
+        for bits in (1, 2, 17, 30, 50, 52):
+            found = dyadic(row, bits)
+            units = [int(unit) for unit in found*2.0**bits]
+            assert sum(units) == 2**bits and found.min() >= 0
+            assert not found[row == 0].any(), "nothing impossible becomes possible"
+            assert (found*2.0**bits == units).all()
+            if bits > 17: assert abs(found - row).max() < 2**-bits + 2e-8
+
+
 # %% ../nbs/35_oracle.ipynb #9a55ff4f
+def rounded_as_it_came(rows, bits):
+    "Wrong on purpose: the row is not divided by its sum, and zeros may be rounded up."
+    rows = np.asarray(rows)[None]*2.0**bits
+    units = np.floor(rows)
+    missing = 2.0**bits - units.sum(axis=1, keepdims=True)
+    rank = np.argsort(np.argsort(units - rows, axis=1, kind="stable"), axis=1)
+    return ((units + (rank < missing))/2.0**bits)[0]
+
+
 def not_rounded(rows, bits):
     "Wrong on purpose: leaves the law as it is."
     return rows
@@ -103,5 +128,14 @@ def test_tables_are_checked():
     refuses(lambda: block_law([half, np.ones((2, 2))], [half]), "target[1]", "sum of 1")
     refuses(lambda: tabulate(lambda context: [.5, .6], 0), "law after ()")
     for bits in (0, 53, 1.5, "8"): refuses(lambda: dyadic([.5, .5], bits), "bits", "1 to 52")
+    refuses(lambda: dyadic([.5, .6], 8), "rows", "sum of 1")
+    refuses(lambda: dyadic(.5, 8), "rows", "shape")
+    refuses(lambda: dyadic(["a"], 8), "rows", "numbers")
+    refuses(lambda: block_law(None, []), "target", "list of arrays")
+    refuses(lambda: block_law([half], None), "draft", "list of arrays")
+    refuses(lambda: block_law([], []), "target", "one level more", "got 0")
+    refuses(lambda: block_law([.5], []), "target[0]", "(V,)")
+    refuses(lambda: block_law([[[.5], [.3, .2]]], []), "target[0]", "unequal")
+    refuses(lambda: tabulate(H.target, 1.5), "depth")
     same(dyadic([.3, .3, .4], 1), np.array([.5, 0., .5]))
 

@@ -4,6 +4,8 @@
 from specdec_nb.rules import *
 
 # %% ../nbs/30_rules.ipynb #583ca359
+from itertools import product
+
 import numpy as np
 
 from specdec_nb.chance import Injected, expectation, image, law_distance, law_of
@@ -81,6 +83,23 @@ def bonus_from_draft(target, draft, tokens, chance):
     def bonus(row, chance): return chance.draw(draft[-1] if len(draft) else row)
     return in_turn(accept_or_replace, bonus, target, draft, tokens, chance)
 
+# %% ../nbs/30_rules.ipynb #gtw4f13
+def given_two(gamma, models=D):
+    "Law of the first two tokens of a block, given that it emits two."
+    outcomes = law_of(block(token_rule, *map(constant, models), gamma))
+    pairs = image({o: p for o, p in outcomes.items() if len(o[0]) == 2}, lambda o: o[0])
+    total = sum(pairs.values())
+    return {"".join(map(str, pair)): prob/total for pair, prob in sorted(pairs.items())}
+
+# %% ../nbs/30_rules.ipynb #gtt4f13
+def test_given_its_length_a_block_has_another_law():
+    assert given_two(1) == dict(zip(("00", "01", "10", "11"), law(1, 2, 1, 2)))
+    assert given_two(2) == {"01": F(1, 2), "11": F(1, 2)}
+    target = law_of(autoregressive(constant(D.target), 2))
+    assert [target[x, y] for x in (0, 1) for y in (0, 1)] == list(law(1, 2, 2, 4))
+    assert given_two(1, (D.target, D.target)) == {f"{x}{y}": p for (x, y), p in target.items()}
+
+
 # %% ../nbs/30_rules.ipynb #0f68d6d5
 def test_a_block_is_lossless():
     #| checks: exact thm-lossless-block
@@ -97,13 +116,42 @@ def test_a_block_is_lossless():
 # %% ../nbs/30_rules.ipynb #8317c154
 def test_blocks_in_a_row_are_lossless():
     #| checks: exact cor-lossless-loop
-    #| mutant: token_rule = bonus_from_draft; token_rule = goes_on_after_rejection
+    #| mutant: token_rule = bonus_from_draft; token_rule = goes_on_after_rejection; block = errs_from_the_second_block; continued_law = looks_at_one_block
+    def blocks_in_a_row(target, draft, length, next_gamma, n_blocks=3):
+        "Law of a text of blocks whose draft lengths depend on how many were kept before."
+        def program(chance):
+            text, kept = (), ()
+            for _ in range(n_blocks):
+                emitted, n_accepted = block(token_rule, target, draft, next_gamma(kept), text)(chance)
+                text, kept = text + emitted, (*kept, n_accepted)
+            return autoregressive(target, length, text)(chance)[:length]
+        return law_of(program)
+
+    def shorter_after_a_rejection(kept): return 2 if not kept else min(1, kept[-1])
+    def longer_after_acceptance(kept): return min(2, 1 + sum(kept))
+    def now_and_then(kept): return (1, 0, 2)[len(kept)]
+
     for target, draft in random_pairs(2, range(2)):
         plain = law_of(autoregressive(target, 4))
         assert continued_law(token_rule, target, draft, 1, 4, n_blocks=3) == plain
+        for policy in (shorter_after_a_rejection, longer_after_acceptance, now_and_then):
+            assert blocks_in_a_row(target, draft, 4, policy) == plain
+    one, three = (continued_law(bonus_from_draft, *H, 1, 4, n_blocks=n) for n in (1, 3))
+    assert one != three, "every block is run"
 
 
 # %% ../nbs/30_rules.ipynb #5a8ee1fa
+def errs_from_the_second_block(rule, target, draft, gamma, context=(), right=block):
+    "Wrong on purpose: the first block of a text is right, later ones take the draft's bonus."
+    return right(bonus_from_draft if context else rule, target, draft, gamma, context)
+
+
+def looks_at_one_block(rule, target, draft, gamma, length=None, n_blocks=1,
+                       right=continued_law):
+    "Wrong on purpose: runs one block, whatever it is asked."
+    return right(rule, target, draft, gamma, length)
+
+
 def goes_on_after_rejection(target, draft, tokens, chance):
     "Wrong on purpose: counts flags past the first rejection."
     flags = [bool(chance.coin(min(1, q[x]/p[x])))
@@ -195,10 +243,21 @@ def last_of_equals(target, draft, tokens, chance, right=greedy_rule):
 # %% ../nbs/30_rules.ipynb #08dd7b30
 def test_sample_match_is_lossless_and_slower():
     #| checks: exact thm-sample-match
-    #| mutant: sample_match_rule = redraws_on_mismatch
+    #| mutant: sample_match_rule = redraws_on_mismatch; sample_match_rule = looks_at_the_draft
+    def texts_after(tokens, target, draft):
+        "Law of the text when these tokens were drafted, whoever chose them."
+        def program(chance):
+            rows = [target(tokens[:i]) for i in range(len(tokens) + 1)]
+            drafts = [draft(tokens[:i]) for i in range(len(tokens))]
+            n, token = sample_match_rule(rows, drafts, tokens, chance)
+            return autoregressive(target, len(tokens) + 1, (*tokens[:n], token))(chance)
+        return law_of(program)
+
     for target, draft in random_pairs(2) + random_pairs(3, range(2)):
         plain = law_of(autoregressive(target, 3))
         assert continued_law(sample_match_rule, target, draft, 2) == plain
+        for tokens in product(range(len(target(()))), repeat=2):  # some the draft cannot draw
+            assert texts_after(tokens, target, draft) == plain
         kept = survival(law_of(block(sample_match_rule, target, draft, 1)), 1)
         assert kept == [(target(())*draft(())).sum()]
         assert kept[0] <= acceptance_rate(target(()), draft(()))
@@ -206,6 +265,12 @@ def test_sample_match_is_lossless_and_slower():
 
 
 # %% ../nbs/30_rules.ipynb #6c0e849a
+def looks_at_the_draft(target, draft, tokens, chance, right=sample_match_rule):
+    "Wrong on purpose: if the draft cannot draw the token, draws from the draft's row."
+    rows = [q if p[x] else p for q, p, x in zip(target, draft, tokens)]
+    return right([*rows, target[-1]], draft, tokens, chance)
+
+
 def redraws_on_mismatch(target, draft, tokens, chance):
     "Wrong on purpose: after a mismatch the target draws once more."
     def step(row, _, drafted, chance):
@@ -234,6 +299,21 @@ def test_blocks_are_checked():
         refuses(lambda: rule(two, [[.2, .3, .5]], [0], Injected([])), "draft", "vocabulary")
         refuses(lambda: rule([[.5, .6]]*2, one, [0], Injected([])), "target", "sum of 1")
         refuses(lambda: rule(two, [[np.nan, 1]], [0], Injected([])), "draft", "finite")
+        refuses(lambda: rule(two, one, [], Injected([])), "target", "one row more", "2 rows")
+        refuses(lambda: rule([[.5, .5]]*3, one, [0], Injected([])), "target", "one row more")
+        refuses(lambda: rule(one, one, [], Injected([])), "draft", "0 rows", "got 1")
+        for none in ([], None, np.empty((0, 2))):
+            assert rule(one, none, [], Injected([.7])).n_accepted == 0
+    target, draft, tokens = check_block([[.5, .5]], [], [])
+    assert (len(draft), tokens) == (0, ()) and draft.shape == (0, 2)
+    for rule in (token_rule, sample_match_rule):
+        for chance in (None, 7, np.random.default_rng(0)):
+            refuses(lambda: rule(two, one, [0], chance), "chance", "draw and coin")
+    for bad in (-1, 1.5, None, "2", True):
+        refuses(lambda: block(token_rule, *H, bad), "gamma", ">= 0")
+        refuses(lambda: autoregressive(H.target, bad), "length", ">= 0")
+        refuses(lambda: continued_law(token_rule, *H, bad), "gamma", ">= 0")
+        refuses(lambda: continued_law(token_rule, *H, 1, 2, bad), "n_blocks", ">= 0")
     refuses(lambda: token_rule(two, [[1., 0.]], [1], Injected([.5, .5])),
             "token", "draft probability is 0")
 
