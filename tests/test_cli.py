@@ -47,6 +47,7 @@ def test_the_generate_command():
     assert code == 0 and out.startswith("The value")
     assert "tokens per target call" in out and "plain decoding" in out
     assert "\x1b[" not in out, "no colours where there is no terminal"
+    assert "speed up" not in out and "same text" not in out, "no ratio of two short times"
     options = ("generate", "--max-tokens", "40", "--seed", "3", "--temperature", "0", "--json")
     plain, fast = (json.loads(run(*options, "--gamma", g)[1]) for g in ("0", "4"))
     assert plain["text"] == fast["text"]
@@ -56,7 +57,7 @@ def test_the_generate_command():
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "steps.jsonl"))
         code, out, err = run("generate", "--max-tokens", "60", "--seed", "3", "--save-trace", path)
-        assert code == 0 and "predicted speed up" in out and "measured speed up" in out
+        assert code == 0 and not err
         from specdec_nb.trace import Trace
         trace = Trace.from_jsonl(Path(path).read_text())
         assert trace.n_tokens == 60 and trace.seconds.verify > 0
@@ -72,13 +73,26 @@ def test_the_generate_command():
     assert code == 0 and "e" not in text and "th" not in text and len(text) < 300
     code, out, err = run("generate", "--max-tokens", "60", "--adaptive", "--gamma", "6", "--compare")
     assert code == 0 and "plain tokens per second" in out
+    assert "predicted speed up" in out and "measured speed up" in out and "│ 5 " in out
+    assert "same text" not in out and "laws are the same" in " ".join(out.split())
+    assert "no time can be gained here" in " ".join(out.split())
+    code, out, err = run(*options, "--compare")
+    compare = json.loads(out)["compare"]
+    assert code == 0 and compare["same_text"] is True and compare["rounds"] == 5
+    assert (compare["least_of_the_rounds"] <= compare["measured_speed_up"]
+            <= compare["most_of_the_rounds"])
+    assert json.loads(run("generate", "--max-tokens", "9", "--json", "--compare")[1])[
+        "compare"]["same_text"] is None
+    code, out, err = run("generate", "--draft", "model:x.gguf")
+    assert code == 2 and "draft" in err and "--model" in err
 
 
 # %% ../nbs/82_cli.ipynb #70427582
 def test_the_plan_command():
     code, out, err = run("plan", "--alpha", "0.8", "--cost", "0.05")
     assert code == 0 and not err
-    assert out.startswith("draft 8 tokens: expected speed-up 3.09x") and "\x1b[" not in out
+    assert out.startswith("draft 7 tokens: expected speed-up 3.08x") and "\x1b[" not in out
+    assert "kept / tested, not kept /" in out
     row = next(line for line in out.splitlines() if " 4.329 " in line)
     full = [line.count("▒") + line.count("█") for line in out.splitlines()]
     assert row.count("▒") + row.count("█") == max(full), "the best row has the longest bar"
@@ -105,6 +119,12 @@ def test_the_plan_command():
         assert "x - " in out and max(map(len, out.splitlines()[1:9])) <= 80
         result = json.loads(run("plan", "--trace", str(path), "--cost", "0.1", "--json")[1])
         assert result["low"] < result["speedup"] < result["high"]
+        steps = [(1, 1, k < 4) for k in range(24)] + [(0, 0, 0)]*48
+        lookup = Path(folder, "lookup.jsonl")
+        lookup.write_text("".join(json.dumps(dict(zip(names, map(int, s)))) + "\n" for s in steps))
+        code, out, err = run("plan", "--trace", str(lookup), "--cost", "0")
+        assert code == 0 and out.startswith("draft 1 token: expected speed-up 1.06x (")
+        assert "67% of the passes idle" in out and "with a draft alone" in out and "1.17x" in out
         with path.open("a") as file: file.write('{"n_drafted": 4}\n')
         code, out, err = run("plan", "--trace", str(path), "--cost", "0.1")
         assert code == 2 and not out and err.count("\n") == 1
@@ -141,12 +161,37 @@ def test_mistakes_end_with_one_line():
         ("plan", "--alpha", "0.5", "--cost", "0.1", "--verify-cost", "1:1,2"): ("verify_cost", "rows:time"),
         ("plan", "--alpha", "0.5", "--cost", "0.1", "--verify-cost", "2:1,4:2"): ("verify_cost", "1 row"),
         ("plan", "--alpha", "0.5", "--cost", "0.1", "--max-gamma", "0"): ("max_gamma",),
+        ("plan", "--alpha", "0.5", "--cost", "0.1", "--max-gamma", "999999999"): ("max_gamma", "1000"),
+        ("plan", "--alpha", "0.5", "--cost", "0.1", "--confidence", "nan"): ("confidence", "(0, 1)"),
+        ("plan", "--trace", "/dev/zero", "--cost", "0.1"): ("/dev/zero",),
+        ("report", "--samples", "50", "--sweep-samples", "9", "--figures", "/dev/null/x"): (
+            "figures", "cannot write"),
+        ("generate", "--max-tokens", "5", "--save-trace", "/dev/null/x"): ("save_trace", "cannot"),
+        ("generate", "--model", "nothere.gguf"): ("nothere.gguf", "smollm2"),
         ("plan", "--trace", "no/such/file", "--cost", "0.1"): ("cannot read", "No such file"),
         ("plan", "--trace", ".", "--cost", "0.1"): ("cannot read", "directory"),
         ("nonsense",): ("nonsense",)}.items():
         code, out, err = run(*args)
         assert code == 2 and "Traceback" not in err, (args, code, err)
         for word in words: assert word in err, (args, word, err)
+
+
+# %% ../nbs/82_cli.ipynb #70899114
+def test_any_terminal_gets_all_numbers():
+    commands = (("report", "--samples", "50", "--sweep-samples", "9"), ("plan", "--alpha", ".8",
+                "--cost", ".1"), ("generate", "--prompt", "ä→", "--max-tokens", "9"))
+    for args in commands:
+        for encoding in ("ascii", "latin-1", "utf-8"):
+            stream = TextIOWrapper(BytesIO(), encoding=encoding)
+            code, out, err = run(*args, out=stream)
+            assert code == 0 and not err and len(out) > 200, (args, encoding, err)
+        for columns in ("0", "1", "20", "nonsense"):
+            with patch.dict(os.environ, COLUMNS=columns):
+                code, out, err = run(*args)
+            assert code == 0 and not err and "…" not in out and len(out) > 200, (args, columns)
+    if Path("/dev/full").exists():
+        code, out, err = run("generate", "--max-tokens", "5", "--save-trace", "/dev/full")
+        assert code == 2 and "save_trace: cannot write /dev/full: No space left" in err
 
 
 # %% ../nbs/82_cli.ipynb #82a7f19c
@@ -186,7 +231,7 @@ def test_a_model_from_a_file():
                 "llvmlite" in err and how == "--fast")
         code, out, err = run("generate", "--model", path, "--raw", "--max-tokens", "9", "--compare")
         assert code == 0 and "measured speed up" in out and "Traceback" not in err
-        for args, words in {("--draft", "magic"): ("draft", "early-exit:K", "magic"),
+        for args, words in {("--draft", "magic"): ("draft", "early-exit:K", "model:FILE", "magic"),
                             ("--draft", "early-exit:7"): ("n_layers", "1 to 2", "7"),
                             ("--draft", "model:no/such"): ("no/such",),
                             ("--draft", "lookup", "--adaptive"): ("adaptive", "PromptLookup"),
