@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['CONCENTRATIONS', 'TESTS', 'GoodnessOfFit', 'pool', 'merge', 'pearson', 'deviance', 'monte_carlo_p', 'chi_square',
-           'g_test', 'compositions', 'multinomial_prob', 'exact_p', 'e_value', 'log_e_value', 'EProcess', 'log_e_path',
-           'TwoSample', 'log_e_two_sample', 'two_sample', 'noncentrality_needed', 'samples_needed', 'detectable_tv',
-           'tv_lower_bound', 'log_mean_e', 'named_failures', 'holm', 'benjamini_hochberg']
+           'g_test', 'compositions', 'multinomial_prob', 'exact_p', 'e_value', 'log_e_value', 'log_e_below', 'EProcess',
+           'log_e_path', 'TwoSample', 'log_e_two_sample', 'two_sample', 'noncentrality_needed', 'samples_needed',
+           'detectable_tv', 'tv_lower_bound', 'log_mean_e', 'named_failures', 'holm', 'benjamini_hochberg']
 
 # %% ../nbs/66_evidence.ipynb #a71ffb58
 import math
@@ -275,9 +275,9 @@ def _priors(law, kappa):
     kappa = np.asarray(kappa)
     ok = kappa.shape in ((), law.shape)
     if ok and kappa.dtype != object: ok = np.isfinite(kappa).all()
-    if not ok or not (kappa > 0).all():
+    if not ok or not (kappa > 0).all() or float(kappa.max())*kappa.size == math.inf:
         raise ValueError(f"kappa: expected a positive number, or one for each of "
-                         f"{law.shape[0]} outcomes, got {kappa.tolist()!r}")
+                         f"{law.shape[0]} outcomes, with a finite sum, got {kappa.tolist()!r}")
     return [kappa*law if kappa.ndim == 0 else kappa]
 
 
@@ -312,6 +312,18 @@ def e_value(
     return bets/len(priors)
 
 # %% ../nbs/66_evidence.ipynb #39171750
+def _log_rising(start, times):
+    "Return log of (1 + 0/k)(1 + 1/k)...(1 + (c-1)/k): gamma functions, Stirling's series for large k."
+    from scipy.special import gammaln
+    start, times = np.asarray(start, dtype=float), np.asarray(times)
+    large = start >= 100
+    k = np.where(large, start, 100.)
+    far = ((k + times - .5)*np.log1p(times/k) - times + (1/(k + times) - 1/k)/12
+           - ((1/(k + times))**3 - (1/k)**3)/360)
+    k = np.where(large, 1., start)
+    return np.where(large, far, gammaln(k + times) - gammaln(k) - times*np.log(k))
+
+
 def log_e_value(
     counts, # how often each outcome was seen, shape (..., V)
     law, # the law under the null hypothesis, shape (V,)
@@ -324,17 +336,41 @@ def log_e_value(
     ValueError
         As `e_value`.
     """
-    from scipy.special import gammaln, logsumexp, xlogy
+    from scipy.special import logsumexp
     law = as_law(law).astype(float)
     counts, held = _as_counts(counts, len(law)), law > 0
     impossible = counts[..., ~held].any(axis=-1)
     priors = [np.asarray(k, dtype=float)[held] for k in _priors(law, kappa)]
     counts, law = counts[..., held], law[held]
-    n, null = counts.sum(axis=-1), xlogy(counts, law).sum(axis=-1)
-    bets = [(gammaln(k + counts) - gammaln(k)).sum(axis=-1)
-            - gammaln(k.sum() + n) + gammaln(k.sum()) - null for k in priors]
+    n = counts.sum(axis=-1)
+    bets = [(_log_rising(k, counts) + counts*np.log(k/k.sum()/law)).sum(axis=-1)
+            - _log_rising(k.sum(), n) for k in priors]
     out = np.where(impossible, np.inf, logsumexp(bets, axis=0) - math.log(len(bets)))
     return out if out.ndim else float(out)
+
+# %% ../nbs/66_evidence.ipynb #9392b8eb
+def log_e_below(
+    counts, # how often each outcome was seen, shape (..., V)
+    bound, # a measure that the law does not exceed under the null, sum >= 1, shape (V,)
+    kappa=None, # as for `e_value`
+): # natural logarithm of the evidence, shape (...)
+    """Return evidence against every law that lies below a measure.
+
+    Raises
+    ------
+    ValueError
+        If `bound` is not a measure of mass at least 1, or as `e_value`.
+
+    Notes
+    -----
+    Proof: thm-margin.
+    """
+    bound = np.asarray(bound, dtype=float)
+    total = float(bound.sum()) if bound.ndim == 1 and (bound >= 0).all() else 0.
+    if not 1 - 1e-9 <= total < math.inf:
+        raise ValueError(f"bound: expected numbers >= 0 with a sum of at least 1, got {bound!r}")
+    counts = _as_counts(counts, len(bound))
+    return log_e_value(counts, bound/total, kappa) - counts.sum(axis=-1)*math.log(max(1., total))
 
 # %% ../nbs/66_evidence.ipynb #55064eee
 class EProcess:
@@ -614,7 +650,8 @@ def detectable_tv(
     else: scarce = (cells := as_count(cells, "cells", 1))/5
     if cells == 1: return 1.
     need = noncentrality_needed(n, cells - 1, level, power, test)
-    return float(min(1., (need**.5 + scarce**.5/2)/n**.5/2))
+    b = scarce**.5/2
+    return float(min(1., (b + (need + b*b)**.5)/n**.5/2))
 
 # %% ../nbs/66_evidence.ipynb #c4d1b627
 def tv_lower_bound(
@@ -622,8 +659,11 @@ def tv_lower_bound(
     b, # counts of the other half, shape (V,)
     law, # the law that both should have, shape (V,)
     level=.05, # probability that the bound is wrong
+    looks=1, # how often the sample may have been looked at, this time included
 ): # a lower bound on the total variation distance, >= 0
     """Bound the bias from below: choose a set on `a`, measure it on `b`.
+
+    With `looks` the bound may be read at any of so many planned looks.
 
     Raises
     ------
@@ -636,7 +676,7 @@ def tv_lower_bound(
     Proof: lem-tv-bound.
     """
     from scipy.special import betaincinv
-    law, level = as_law(law).astype(float), _as_level(level)
+    law, level = as_law(law).astype(float), _as_level(level)/as_count(looks, "looks", 1)
     a, b = _flat_counts(a, len(law), "a"), _flat_counts(b, len(law), "b")
     n = _seen(a) and _seen(b)
     chosen = a > a.sum()*law

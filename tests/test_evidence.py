@@ -108,6 +108,48 @@ def large_e(t, level=.05):
     heads = np.arange(t + 1)
     return log_e_value(np.stack([heads, t - heads], -1), [.5, .5], 50) >= -math.log(level)
 
+# %% ../nbs/66_evidence.ipynb #45b2b936
+def tolerance_as_mass(counts, bound, kappa=None):
+    "Wrong on purpose: what goes beyond mass 1 becomes a part of a simple null."
+    bound = np.array(bound, dtype=float)
+    bound[-1] = 1 - bound[:-1].sum() if bound[:-1].sum() < 1 else bound[-1]
+    return log_e_value(counts, bound/bound.sum(), kappa)
+
+# %% ../nbs/66_evidence.ipynb #b7037316
+def test_a_margin_is_no_mass():
+    #| checks: numerical thm-margin
+    #| mutant: log_e_below = tolerance_as_mass
+    def mean_below(r, bound, n, kappa=None):
+        counts = [c for c in compositions(n, len(r)) if not any(k for k, p in zip(c, r) if not p)]
+        return sum(float(multinomial_prob(c, r))*math.exp(log_e_below(c, bound, kappa)) for c in counts)
+
+    bound = np.array([.5, .3, .2, 0])*1.02 + [0, 0, 0, .03]
+    for r in (law(5, 3, 2, 0), law(51, 30, 19, 0), law(48, 30, 20, 2), law(49, 29, 20, 2)):
+        assert (r.astype(float) <= bound + 1e-12).all()
+        for n in (1, 3, 12):
+            for kappa in (None, .5, 30): assert mean_below(r, bound, n, kappa) <= 1 + 1e-9
+            halved = np.array([bound[0] + bound[3], bound[1] + bound[2]])
+            assert mean_below(np.array([r[0] + r[3], r[1] + r[2]]), halved, n) <= 1 + 1e-9
+        for look in (2, 5):  # once more evidence than 1/a: no more than a of the right laws' samples
+            assert mean_below(r, bound, look + 1) <= mean_below(r, bound, look) + 1e-9
+    assert abs(mean_below(law(5, 3, 2), np.array([.5, .3, .2]), 4) - 1) < 1e-9, "no margin, no loss"
+    assert log_e_below([10_000, 6_000, 4_000, 0], [.5, .3, .2, 2e-3]) < 0, "an empty cell is no fault"
+    refuses(lambda: log_e_below([1, 1], [.5, .4]), "bound", "at least 1")
+    refuses(lambda: log_e_below([1, 1], [1.5, -.4]), "bound")
+
+
+# %% ../nbs/66_evidence.ipynb #1b7e4130
+def test_evidence_of_a_large_prior_keeps_its_digits():
+    for counts in ([5, 3, 2], [500, 300, 200], [40, 0, 2]):
+        for kappa in (1e5, 1e9, 1e12):
+            small = float(log_e_value(counts, [.5, .3, .2], kappa))
+            exact = math.log(e_value(counts, law(5, 3, 2), int(kappa)))
+            assert abs(small - exact) < 1e-9*max(1, abs(exact)), (counts, kappa)
+        for kappa in (1e16, 1e18, 1e100, 1e300): assert abs(log_e_value(counts, [.5, .3, .2], kappa)) < 1e-6
+    assert abs(log_e_value([5, 3, 2], [.5, .3, .2], [50., 30., 20.]) - log_e_value([5, 3, 2], [.5, .3, .2], 100)) < 1e-9
+    refuses(lambda: log_e_value([1, 1], [.5, .5], [1e308, 1e308]), "kappa", "finite sum")
+
+
 # %% ../nbs/66_evidence.ipynb #393b928d
 def test_the_evidence_is_a_fair_game():
     #| checks: exact numerical thm-e-process
@@ -373,20 +415,36 @@ def test_what_power_refuses():
 # %% ../nbs/66_evidence.ipynb #c1872a5d
 def test_tv_bound_is_a_bound():
     #| checks: numerical lem-tv-bound
-    #| mutant: tv_lower_bound = plug_in
+    #| mutant: tv_lower_bound = plug_in; tv_lower_bound = forgets_the_looks
     for n in (1, 7, 40):
         for p in np.linspace(0, 1, 11):
             for level in (.01, .05, .3):
                 above = [tv_lower_bound([3, 0], [k, n - k], [.5, .5], level) > abs(p - .5) + 1e-12
                          for k in range(n + 1)]
                 assert binom.pmf(range(n + 1), n, p)[above].sum() <= level + 1e-12
+    for p in np.linspace(.5, 1, 11):  # three looks: read the bound where it is largest
+        for level in (.05, .3):
+            alive, wrong = np.ones(1), 0.
+            for n in range(1, 31):
+                alive = np.append(alive*(1 - p), 0) + np.append(0, alive*p)
+                if n % 10: continue
+                above = np.array([tv_lower_bound([3, 0], [k, n - k], [.5, .5], level, 3) > p - .5 + 1e-12
+                                  for k in range(n + 1)])
+                wrong, alive = wrong + alive[above].sum(), np.where(above, 0, alive)
+            assert wrong <= level
     assert tv_lower_bound([0, 9], [0, 900], [1, 0], .01) > .99
     refuses(lambda: tv_lower_bound([1, 0], [0, 0], [.5, .5]), "counts", "none")
     refuses(lambda: tv_lower_bound([1, 0], [1, 0], [.5, .5], 2), "level")
+    refuses(lambda: tv_lower_bound([1, 0], [1, 0], [.5, .5], .1, 0), "looks")
 
+
+# %% ../nbs/66_evidence.ipynb #75ee0807
+def forgets_the_looks(a, b, law, level=.05, looks=1, right=tv_lower_bound):
+    "Wrong on purpose: the bound of one look, read at the best of several."
+    return right(a, b, law, level)
 
 # %% ../nbs/66_evidence.ipynb #bc802409
-def plug_in(a, b, law, level=.05):
+def plug_in(a, b, law, level=.05, looks=1):
     "Wrong on purpose: the distance of the frequencies, which is never zero."
     a, b = np.array(a) + b, np.array(law)
     return abs(a/a.sum() - b).sum()/2
