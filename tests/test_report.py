@@ -10,8 +10,9 @@ import numpy as np
 from scipy.special import gammaincc, gammainccinv
 
 from specdec_nb.chance import Sampled, expectation, image, law_of
-from specdec_nb.coupling import OneToken, acceptance_rate, speculative_token
-from specdec_nb.dist import kl, perturb, tv
+from specdec_nb.coupling import (OneToken, acceptance_rate, replacement_law,
+                                 speculative_token)
+from specdec_nb.dist import kl, perturb, residual, tv
 from specdec_nb.evidence import chi_square
 from specdec_nb.rules import autoregressive, block, continued_law, token_rule
 from specdec_nb.testing import A, F, constant, refuses, same
@@ -77,6 +78,15 @@ def test_report_is_reproducible_and_drawable():
     refuses(lambda: report(n=10, n_sweep=1, seed=-1), "seed", ">= 0")
 
 
+# %% ../nbs/80_report.ipynb #47cda135
+def test_more_noise_is_a_worse_draft():
+    #| mutant: acceptance_rate = one_minus_kl
+    drafts = [perturb(TARGET, amount, random.Random(amount*1000)) for amount in AMOUNTS]
+    alphas, divergences = ([f(TARGET, draft) for draft in drafts] for f in (acceptance_rate, kl))
+    assert alphas == sorted(alphas, reverse=True) and divergences == sorted(divergences)
+    assert all(0 < alpha < 1 for alpha in alphas) and alphas[-2] - alphas[-1] < .02
+
+
 # %% ../nbs/80_report.ipynb #0d76c2a8
 def test_a_second_sample_is_not_an_expectation():
     def tail(x, df=7): return gammaincc(df/2, x/2)
@@ -93,6 +103,24 @@ def test_a_second_sample_is_not_an_expectation():
     share = np.mean(((O - C)**2/C).sum(axis=1) >= 30)
     print(f"simulated, {n} pairs of samples: {share:.2%}")
     assert abs(share - tail(15)) < 6*(tail(15)/n)**.5
+
+
+# %% ../nbs/80_report.ipynb #6562541b
+def test_thirty_means_nothing_by_itself():
+    def seeds_chi_square(observed, expected):
+        "What the seed computes from two samples of one size."
+        seen = expected > 0
+        return float(((observed - expected)[seen]**2/expected[seen]).sum())
+
+    size, rng = 50_000, np.random.default_rng(84)
+    laws = {"uniform": np.full(size, 1/size), "skewed": rng.dirichlet(np.full(size, .05))}
+    found = {}
+    for name, law in laws.items():
+        one, two = (rng.multinomial(50_000, law) for _ in range(2))
+        exact = float(((one - 50_000*law)[law > 0]**2/(50_000*law)[law > 0]).sum())
+        found[name] = seeds_chi_square(one, two)
+        print(f"{name:8} law: against the exact law {exact:10.0f}, the seed's {found[name]:8.0f}")
+    assert min(found.values()) > 5000
 
 
 # %% ../nbs/80_report.ipynb #288b0cc7
@@ -126,3 +154,22 @@ def test_the_last_token_of_a_block():
     assert tv(got, A.target) == F(51, 200)
     assert continued_law(token_rule, *models, 2) == law_of(autoregressive(models[0], 3))
 
+
+# %% ../nbs/80_report.ipynb #dcc553f3
+def test_empty_residuals_are_met():
+    #| mutant: replacement_law = refuses_an_empty_residual
+    rng, met = np.random.default_rng(85), 0
+    for _ in range(2000):
+        q = rng.dirichlet(np.ones(8))
+        p = q/q.sum()
+        if (q < p).any() and not (q > p).any():
+            met += 1
+            same(replacement_law(q, p), q)
+    print(f"{met} of 2000 pairs: a rejection is possible, and the residual is empty")
+    assert met > 100
+
+
+# %% ../nbs/80_report.ipynb #1314d39a
+def refuses_an_empty_residual(target, draft):
+    "Wrong on purpose: takes rounding for an error."
+    return residual(target, draft) if (target > draft).any() else draft*0
