@@ -52,16 +52,17 @@ def as_prob(
 
 def as_chance(
     chance, # what should answer questions
+    questions=("draw", "coin"), # what it will be asked
 ): # the same object
-    """Check that an object can be asked for draws and coins.
+    """Check that an object can be asked.
 
     Raises
     ------
     ValueError
-        If it has no `draw` or no `coin`.
+        If it lacks one of the questions.
     """
-    if not (hasattr(chance, "draw") and hasattr(chance, "coin")):
-        raise ValueError("chance: expected an object with draw and coin, such as "
+    if not all(hasattr(chance, question) for question in questions):
+        raise ValueError(f"chance: expected an object with {' and '.join(questions)}, such as "
                          f"Sampled(rng), got {chance!r}")
     return chance
 

@@ -240,4 +240,4 @@ def sample_match_rule(
         token = chance.draw(row)
         return OneToken(token, token == drafted)
     return in_turn(step, lambda row, chance: chance.draw(row),
-                   target, draft, tokens, as_chance(chance))
+                   target, draft, tokens, as_chance(chance, ["draw"]))

@@ -9,6 +9,7 @@ __all__ = ['Pair', 'A', 'B', 'C', 'D', 'E', 'T', 'H', 'same', 'refuses', 'law', 
 from collections import namedtuple
 from fractions import Fraction as F
 from functools import cache
+from operator import index
 
 import numpy as np
 
@@ -22,9 +23,17 @@ def same(
     Raises
     ------
     AssertionError
-        If shapes, dtypes or any entries differ.
+        If shapes, dtypes or any entries differ, if an entry is NaN, or if an
+        array of objects holds anything but ints and Fractions of Python.
     """
+    actual, expected = np.asarray(actual), np.asarray(expected)
     np.testing.assert_array_equal(actual, expected, strict=True)
+    for array in (actual, expected):
+        if array.dtype == object:
+            odd = [v for v in array.flat if not isinstance(v, (int, F)) or isinstance(v, bool)
+                   or {type(v.numerator), type(v.denominator)} != {int}]
+            assert not odd, f"expected ints and Fractions, got {odd[0]!r}, a {type(odd[0])}"
+        elif array.dtype.kind in "fc": assert not np.isnan(array).any(), "NaN equals nothing"
 
 
 def refuses(
@@ -47,7 +56,17 @@ def refuses(
 def law(
     *weights, # whole numbers, proportional to the probabilities
 ): # object array of Fractions that sum to 1, shape (len(weights),)
-    """Make an exact law from whole-number weights."""
+    """Make an exact law from whole-number weights.
+
+    Raises
+    ------
+    ValueError
+        If a weight is no whole number >= 0, or none is positive.
+    """
+    try: weights = [index(w) for w in weights] # ints of Python do not overflow
+    except TypeError: weights = [-1]
+    if not sum(weights) or min(weights) < 0:
+        raise ValueError("weights: expected whole numbers >= 0, one of them positive")
     return np.array([F(w, sum(weights)) for w in weights], dtype=object)
 
 

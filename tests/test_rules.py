@@ -306,9 +306,9 @@ def test_blocks_are_checked():
             assert rule(one, none, [], Injected([.7])).n_accepted == 0
     target, draft, tokens = check_block([[.5, .5]], [], [])
     assert (len(draft), tokens) == (0, ()) and draft.shape == (0, 2)
-    for rule in (token_rule, sample_match_rule):
-        for chance in (None, 7, np.random.default_rng(0)):
-            refuses(lambda: rule(two, one, [0], chance), "chance", "draw and coin")
+    for chance in (None, 7, np.random.default_rng(0)):
+        refuses(lambda: token_rule(two, one, [0], chance), "chance", "draw and coin")
+        refuses(lambda: sample_match_rule(two, one, [0], chance), "chance", "draw")
     for bad in (-1, 1.5, None, "2", True):
         refuses(lambda: block(token_rule, *H, bad), "gamma", ">= 0")
         refuses(lambda: autoregressive(H.target, bad), "length", ">= 0")

@@ -4,6 +4,8 @@
 from specdec_nb.testing import *
 
 # %% ../nbs/02_testing.ipynb #7466a885
+from fractions import Fraction as F
+
 import numpy as np
 
 # %% ../nbs/02_testing.ipynb #a4b1b3c3
@@ -17,9 +19,18 @@ def test_same_and_refuses_are_strict():
     same(np.ones(2), np.ones(2))
     assert fails(lambda: same(np.ones((2, 2)), np.ones(2)))
     assert fails(lambda: same(np.ones(2), np.ones(2, dtype=int)))
+    same(law(1, 1), law(2, 2))
+    same(np.array([F(1), 0], object), law(1, 0))
+    half = np.array([.5, .5], dtype=object)
+    for pair in ((law(1, 1), half), (half, half), (True, F(1)), (F(1), True), ([np.nan], [np.nan]),
+                 (np.array([True], object), law(1)), (law(1, 1), [.5, .5]), (law(1), law(1, 0)),
+                 (np.array([F(np.int8(1))], object), law(1)), (np.array([np.int64(1)], object), law(1))):
+        assert fails(lambda: same(*pair)), pair
     refuses(lambda: int("x"), "invalid")
     assert fails(lambda: refuses(lambda: int("1")))
     assert fails(lambda: refuses(lambda: int("x"), "no such word"))
+    for kind in (np.int8, np.uint8, np.int64): same(law(*np.array([100, 120, 5], kind)), law(100, 120, 5))
+    for bad in ((.5, .5), (0, 0), (), (-1, 2), ("1", 1)): refuses(lambda: law(*bad), "weights", "whole")
 
 
 # %% ../nbs/02_testing.ipynb #25163766
