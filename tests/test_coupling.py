@@ -4,12 +4,150 @@
 from specdec_nb.coupling import *
 
 # %% ../nbs/20_coupling.ipynb #325cf3f7
-import numpy as np
-from hypothesis import given, strategies as st
+from itertools import product
+from math import lcm
+from unittest.mock import patch
 
-from specdec_nb.chance import Injected, law_of, image
+import numpy as np
+from hypothesis import given, settings, strategies as st
+
+from specdec_nb import rules
+from specdec_nb.chance import Injected, Sampled, image, law_of
+from specdec_nb.decode import generate
 from specdec_nb.dist import residual, tv
-from specdec_nb.testing import A, B, C, E, F, law, refuses, same
+from specdec_nb.models import TableModel
+from specdec_nb.rules import token_rule
+from specdec_nb.testing import A, B, C, E, F, constant, law, refuses, same
+from specdec_nb.zoo import BUGS
+
+# %% ../nbs/20_coupling.ipynb #c6d7d9cf
+def keep_or_replace(keep, other):
+    "The rule of the theorem: keep x with probability keep[x], else draw from `other`."
+    def step(target, draft, token, chance):
+        if chance.coin(keep[token]): return token, True
+        return chance.draw(other), False
+    return step
+
+
+def drafted_and_emitted(step, target, draft):
+    "Exact law of (drafted token, emitted token, was it kept) when a draft is drawn."
+    def program(chance):
+        token = chance.draw(draft)
+        return token, *step(target, draft, token, chance)
+    return law_of(program)
+
+
+def emitted_law(step, target, draft):
+    "Exact law of the token that comes out, shape (V,)."
+    found = image(drafted_and_emitted(step, target, draft), lambda out: out[1])
+    return np.array([found.get(x, F(0)) for x in range(len(target))])
+
+
+def kept(step, target, draft):
+    "Probability that the draft is kept."
+    return image(drafted_and_emitted(step, target, draft), lambda out: out[2]).get(True, 0)
+
+
+def forced_replacement(target, draft, keep):
+    "The law s that makes a test lossless, or None if there is none or it is not used."
+    replaced = 1 - (draft*keep).sum()
+    if (draft*keep > target).any() or not replaced: return None
+    return (target - draft*keep)/replaced
+
+
+def best_test(target, draft):
+    "The largest test that the target allows (1 where nothing is drafted)."
+    return np.array([min(F(1), q/p) if p else F(1) for q, p in zip(target, draft)])
+
+# %% ../nbs/20_coupling.ipynb #f43874e9
+#| code-fold: true
+def small_laws(size, parts):
+    "Every law whose entries are multiples of 1/parts."
+    return [np.array([F(w, parts) for w in weights])
+            for weights in product(range(parts + 1), repeat=size) if sum(weights) == parts]
+
+
+def small_rules():
+    "Every small rule: (target, draft, keep, other, law emitted, probability kept)."
+    for size, parts in ((2, 3), (3, 2)):
+        laws = small_laws(size, parts)
+        for target, draft in product(laws, repeat=2):
+            tests = [np.array(b) for b in product((F(0), F(1, 2), F(1)), repeat=size)]
+            for keep in [*tests, best_test(target, draft)]:
+                forced = forced_replacement(target, draft, keep)
+                for other in laws + ([] if forced is None else [forced]):
+                    out = drafted_and_emitted(keep_or_replace(keep, other), target, draft)
+                    first, ok = (image(out, lambda o: o[i]) for i in (1, 2))
+                    yield (target, draft, keep, other, np.array([
+                        first.get(x, F(0)) for x in range(size)]), ok.get(True, 0))
+
+# %% ../nbs/20_coupling.ipynb #8aea2597
+def test_lossless_exactly_by_the_criterion():
+    #| checks: exact thm-keep-or-replace
+    #| mutant: keep_or_replace = never_the_refused_one; forced_replacement = always_the_residual; best_test = half_the_best
+    seen = set()
+    for target, draft, keep, other, got, how_often in small_rules():
+        replaced = 1 - (draft*keep).sum()
+        lossless = bool((got == target).all())
+        assert lossless == (draft*keep + replaced*other == target).all()      # 1
+        forced = forced_replacement(target, draft, keep)
+        mendable = bool((draft*keep <= target).all())
+        if replaced:                                                          # 2
+            assert lossless == (forced is not None and (other == forced).all())
+            assert mendable == (forced is not None)
+        else: assert lossless == mendable == (draft*keep == target).all()
+        if lossless:                                                          # 3
+            best = np.minimum(target, draft)
+            largest = (keep == best_test(target, draft))[draft > 0].all()
+            assert how_often <= best.sum() and (how_often == best.sum()) == largest
+            if largest: same(replaced*other, replaced*other if not replaced else target - best)
+        seen.add((lossless, mendable, bool(replaced)))
+    assert seen == {(True, True, True), (True, True, False), (False, True, True),
+                    (False, False, True), (False, False, False)}
+
+
+# %% ../nbs/20_coupling.ipynb #f7944ee6
+def never_the_refused_one(keep, other):
+    "Wrong on purpose: the replacement looks at what was drafted, and avoids it."
+    def step(target, draft, token, chance):
+        if chance.coin(keep[token]): return token, True
+        rest = np.array([F(0) if x == token else prob for x, prob in enumerate(other)])
+        return chance.draw(rest/rest.sum() if rest.any() else other), False
+    return step
+
+
+def always_the_residual(target, draft, keep):
+    "Wrong on purpose: one replacement for all tests."
+    excess = np.maximum(target - draft, 0)
+    return excess/excess.sum() if excess.any() else None
+
+
+def half_the_best(target, draft, right=best_test):
+    "Wrong on purpose: lossless too, but it keeps half as often."
+    return right(target, draft)/2
+
+# %% ../nbs/20_coupling.ipynb #8a5a2964
+def test_the_three_tests_of_the_table():
+    #| code-fold: true
+    for target, draft in (A, B, C):
+        most = max(target/draft)
+        for keep, other, how_often in (
+                (0*draft, target, 0), (target/(most*draft), target, 1/most),
+                (best_test(target, draft), residual(target, draft), 1 - tv(target, draft))):
+            same(forced_replacement(target, draft, keep), other)
+            same(emitted_law(keep_or_replace(keep, other), target, draft), target)
+            assert kept(keep_or_replace(keep, other), target, draft) == how_often
+
+    def try_again(target, draft, chance, rounds):
+        "Rejection sampling, given up after some rounds: a token, or None."
+        for _ in range(rounds):
+            token = chance.draw(draft)
+            if chance.coin(target[token]/(max(target/draft)*draft[token])): return token
+
+    found = law_of(lambda chance: try_again(*A, chance, rounds=3))
+    ended = 1 - found.pop(None)
+    assert found == {x: ended*prob for x, prob in enumerate(A.target)}
+
 
 # %% ../nbs/20_coupling.ipynb #233939ab
 tiny = F(1, 10**9)
@@ -27,27 +165,37 @@ PAIRS = {
 }
 
 
-def emitted_law(step, target, draft):
-    "Exact law of the token that `step` emits, shape (V,)."
-    law = law_of(lambda chance: step(target, draft, chance).token)
-    return np.array([law.get(x, F(0)) for x in range(len(target))])
+def decoding_step(target, draft, token, chance):
+    "What decoding does with one draft: the token rule on a block of one."
+    n_accepted, last = token_rule([target, target], [draft], [token], chance)
+    return OneToken(token, True) if n_accepted else OneToken(last, False)
 
 # %% ../nbs/20_coupling.ipynb #3dc9664a
 def test_emitted_token_has_the_target_law():
     #| checks: exact thm-lossless-token
-    #| mutant: speculative_token = resample_from_target; speculative_token = swapped_residual; speculative_token = inverted_ratio
-    for name, (target, draft) in PAIRS.items():
-        same(emitted_law(speculative_token, target, draft), target)
+    #| mutant: decoding_step = resample_from_target; decoding_step = swapped_residual; decoding_step = inverted_ratio
+    for target, draft in PAIRS.values():
+        same(emitted_law(decoding_step, target, draft), target)
+
+
+# %% ../nbs/20_coupling.ipynb #3590c161
+def test_decoding_runs_this_function():
+    target, draft = TableModel(constant(A.target), 3), TableModel(constant(A.draft), 3)
+    for gamma in (1, 3):
+        with patch.object(rules, "_keep_or_replace", wraps=rules._keep_or_replace) as spy:
+            text = generate(target, (0,), draft=draft, gamma=gamma, max_tokens=20,
+                            chance=Sampled(np.random.default_rng(gamma)))
+            text.run()
+        assert spy.call_count == sum(step.n_tested for step in text.trace.steps) > 0
 
 
 # %% ../nbs/20_coupling.ipynb #71b63892
 def test_acceptance_is_the_overlap():
     #| checks: exact cor-acceptance
-    #| mutant: acceptance_rate = sampler_match_rate
+    #| mutant: acceptance_rate = sampler_match_rate; decoding_step = inverted_ratio
     for target, draft in PAIRS.values():
-        found = law_of(lambda chance: speculative_token(target, draft, chance).accepted)
-        alpha = acceptance_rate(target, draft)
-        assert found.get(True, 0) == alpha == 1 - tv(target, draft)
+        found = kept(decoding_step, target, draft)
+        assert found == acceptance_rate(target, draft) == 1 - tv(target, draft)
 
 
 # %% ../nbs/20_coupling.ipynb #ae5b0d63
@@ -55,28 +203,88 @@ def sampler_match_rate(target, draft):
     "Wrong on purpose: how often two independent draws agree."
     return (target*draft).sum()
 
-# %% ../nbs/20_coupling.ipynb #005a06cb
-weights = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)),
-                   min_size=1, max_size=5).filter(
-    lambda w: all(map(sum, zip(*w))))
+# %% ../nbs/20_coupling.ipynb #878cda2b
+def test_one_function_three_doors():
+    #| mutant: accept_or_replace = resample_from_target; decoding_step = swapped_residual
+    for target, draft in PAIRS.values():
+        there = drafted_and_emitted(decoding_step, target, draft)
+        assert drafted_and_emitted(accept_or_replace, target, draft) == there
+        assert (law_of(lambda chance: tuple(speculative_token(target, draft, chance)))
+                == image(there, lambda out: out[1:]))
 
 
-@given(weights)
-def test_lossless_for_generated_laws(pairs):
-    target, draft = (law(*column) for column in zip(*pairs))
-    same(emitted_law(speculative_token, target, draft), target)
+# %% ../nbs/20_coupling.ipynb #9d403803
+def test_each_condition_broken_once():
+    def shown(bug, target, draft):
+        "Law of the first token, and probability that the draft is kept."
+        models = constant(target), constant(draft)
+        out = law_of(lambda chance: BUGS[bug].step(*models, 1, (), chance))
+        first = image(out, lambda o: o[0][0])
+        return (np.array([first.get(x, F(0)) for x in range(len(target))]),
+                image(out, lambda o: o[1]).get(1, 0))
+
+    got, how_often = shown("Z02", *A)
+    same(got, np.array([F(17, 38), F(15, 38), F(3, 19)]))
+    assert how_often != acceptance_rate(*A)
+    cooled = A.draft**2/(A.draft**2).sum()
+    same(emitted_law(decoding_step, A.target, cooled), A.target) # the true law in both places
+
+    got, how_often = shown("Z08", *B)
+    same(got, np.array([F(11, 25), F(21, 50), F(7, 50)]))
+    assert how_often == acceptance_rate(*B)
+    same(forced_replacement(*B, 0*B.draft), B.target) # right for another test
+
+    got, how_often = shown("Z15", *C)
+    same(got, np.array([F(13, 40), F(3, 8), F(1, 5), F(1, 10)]))
+    assert how_often == acceptance_rate(*C) and tv(got, C.target) == F(3, 40)
+
+
+# %% ../nbs/20_coupling.ipynb #60f181ae
+def resample_from_target(target, draft, token, chance):
+    "Wrong: the replacement comes from the target, not from the residual."
+    if chance.coin(min(1, target[token]/draft[token])): return OneToken(token, True)
+    return OneToken(chance.draw(target), False)
+
+
+def swapped_residual(target, draft, token, chance):
+    "Wrong: the residual is (draft - target)+."
+    if chance.coin(min(1, target[token]/draft[token])): return OneToken(token, True)
+    return OneToken(chance.draw(residual(draft, target)), False)
+
+
+def inverted_ratio(target, draft, token, chance):
+    "Wrong: accepts with draft/target."
+    ratio = draft[token]/target[token] if target[token] else 1
+    if chance.coin(min(1, ratio)): return OneToken(token, True)
+    return OneToken(chance.draw(replacement_law(target, draft)), False)
+
+
+WRONG = [(resample_from_target, "B", B), (swapped_residual, "A", A), (inverted_ratio, "B", B)]
+
+# %% ../nbs/20_coupling.ipynb #5639a187
+def test_three_wrong_rules():
+    same(emitted_law(resample_from_target, *B), np.array([F(11, 25), F(21, 50), F(7, 50)]))
+    same(emitted_law(swapped_residual, *A), A.draft)
+    same(emitted_law(inverted_ratio, *B), B.draft)
+    assert [tv(emitted_law(step, *pair), pair.target) for step, _, pair in WRONG] == [
+        F(4, 25), F(3, 10), F(2, 5)]
+    for step, _, pair in WRONG[:2]: # the test is right, the replacement is another one's
+        assert kept(step, *pair) == acceptance_rate(*pair)
+    assert forced_replacement(*B, B.draft*0 + [F(1, 3), 1, 1]) is None # and here the test is
+    out = drafted_and_emitted(inverted_ratio, *B)
+    assert out == {(0, 0, True): F(1, 15), (0, 0, False): F(2, 15),
+                   (1, 1, True): F(3, 10), (2, 2, True): F(1, 2)}
+    assert kept(inverted_ratio, *B) == F(13, 15), "not everything is accepted"
+    assert all(drafted == emitted for drafted, emitted, _ in out), "but the draft comes out"
+
 
 # %% ../nbs/20_coupling.ipynb #b8726cdf
 def test_joint_law_of_draft_and_output():
     #| checks: exact thm-joint-law
-    #| mutant: coupling_law = independent_law
+    #| mutant: coupling_law = independent_law; decoding_step = paired_replacement
     for target, draft in PAIRS.values():
-        def program(chance):
-            token = chance.draw(draft)
-            return token, accept_or_replace(target, draft, token, chance).token
-
-        found, size = law_of(program), range(len(target))
-        joint = coupling_law(target, draft)
+        found = image(drafted_and_emitted(decoding_step, target, draft), lambda out: out[:2])
+        joint, size = coupling_law(target, draft), range(len(target))
         assert all(joint[x, y] == found.get((x, y), 0) for x in size for y in size)
         assert (joint.sum(axis=1) == draft).all()
         assert (joint.sum(axis=0) == target).all()
@@ -88,36 +296,90 @@ def independent_law(target, draft):
     "Wrong on purpose: the output ignores the draft."
     return np.outer(draft, target)
 
-# %% ../nbs/20_coupling.ipynb #60f181ae
-def resample_from_target(target, draft, chance):
-    "Wrong: the replacement comes from the target, not from the residual."
-    token = chance.draw(draft)
+# %% ../nbs/20_coupling.ipynb #1206ca7e
+def paired_replacement(target, draft, token, chance):
+    "Lossless, and as good: what is refused and what is owed are paired in order."
     if chance.coin(min(1, target[token]/draft[token])): return OneToken(token, True)
-    return OneToken(chance.draw(target), False)
+    thrown, owed = np.maximum(draft - target, 0), np.maximum(target - draft, 0)
+    high = thrown[token:].sum() # refused mass, piled up from the last token down
+    low = high - thrown[token]
+    ends = np.cumsum(owed) # owed mass, piled up from the first token on
+    shares = np.minimum(ends, high) - np.maximum(ends - owed, low)
+    return OneToken(chance.draw(np.maximum(shares, 0)/thrown[token]), False)
+
+# %% ../nbs/20_coupling.ipynb #30531def
+def from_exchange(target, draft, tables):
+    "The couplings diag(m) + K of the proposition, in the same units."
+    shared = np.minimum(target, draft)
+    units = lcm(*(x.denominator for x in (*target, *draft)))
+    return {tuple((np.diag(shared) + np.array(t, object)/F(units)).flat) for t in tables(
+        *([int(x*units) for x in law] for law in (draft - shared, target - shared)))}
 
 
-def swapped_residual(target, draft, chance):
-    "Wrong: the residual is (draft - target)+."
-    token = chance.draw(draft)
-    if chance.coin(min(1, target[token]/draft[token])): return OneToken(token, True)
-    return OneToken(chance.draw(residual(draft, target)), False)
+def few(target, draft):
+    "Is only one token thrown away, or only one owed?"
+    return bool((draft > target).sum() <= 1 or (target > draft).sum() <= 1)
 
 
-def inverted_ratio(target, draft, chance):
-    "Wrong: accepts with draft/target."
-    token = chance.draw(draft)
-    ratio = draft[token]/target[token] if target[token] else 1
-    if chance.coin(min(1, ratio)): return OneToken(token, True)
-    return OneToken(chance.draw(replacement_law(target, draft)), False)
+def product_only(target, draft, tables):
+    "Wrong on purpose: accept-or-replace as the only best coupling."
+    return {tuple(coupling_law(target, draft).flat)}
 
-# %% ../nbs/20_coupling.ipynb #5639a187
-def test_three_wrong_rules():
-    same(emitted_law(resample_from_target, *B), np.array([F(11, 25), F(21, 50), F(7, 50)]))
-    same(emitted_law(swapped_residual, *A), A.draft)
-    same(emitted_law(inverted_ratio, *B), np.array([F(1, 5), F(3, 10), F(1, 2)]))
-    distances = [tv(emitted_law(wrong, *pair), pair.target) for wrong, pair in
-                 [(resample_from_target, B), (swapped_residual, A), (inverted_ratio, B)]]
-    assert distances == [F(4, 25), F(3, 10), F(2, 5)]
+
+def never_few(target, draft):
+    "Wrong on purpose: there is always another one."
+    return False
+
+# %% ../nbs/20_coupling.ipynb #ca47ab9a
+def test_the_optimum_is_not_unique():
+    #| checks: exact prp-all-optima
+    #| mutant: from_exchange = product_only; few = never_few
+    def tables(rows, columns):
+        "Every matrix of whole numbers >= 0 with these sums of rows and columns."
+        if not rows: return [()] if not any(columns) else []
+        first = [r for r in product(*(range(min(rows[0], c) + 1) for c in columns))
+                 if sum(r) == rows[0]]
+        return [(r, *rest) for r in first
+                for rest in tables(rows[1:], [c - x for c, x in zip(columns, r)])]
+
+    def couplings_of(target, draft):
+        units = lcm(*(x.denominator for x in (*target, *draft)))
+        return [np.array(t, object)/F(units) for t in tables(
+            *([int(x*units) for x in law] for law in (draft, target)))]
+
+    laws = small_laws(3, 4)
+    for target, draft in [*product(laws, repeat=2), C]:
+        every = couplings_of(target, draft)
+        most = max(joint.trace() for joint in every)
+        assert most == acceptance_rate(target, draft)
+        best = {tuple(joint.flat) for joint in every if joint.trace() == most}
+        assert best == from_exchange(target, draft, tables)
+        assert (len(best) == 1) == few(target, draft)
+    for target, draft in PAIRS.values():
+        same(emitted_law(paired_replacement, target, draft), target)
+        assert kept(paired_replacement, target, draft) == acceptance_rate(target, draft)
+    assert (drafted_and_emitted(paired_replacement, *C)
+            != drafted_and_emitted(decoding_step, *C))
+
+
+# %% ../nbs/20_coupling.ipynb #005a06cb
+def test_claims_hold_for_generated_laws():
+    #| checks: exact thm-lossless-token cor-acceptance thm-joint-law
+    #| mutant: decoding_step = resample_from_target; decoding_step = swapped_residual; decoding_step = paired_replacement; acceptance_rate = sampler_match_rate
+    weights = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)),
+                       min_size=1, max_size=5).filter(lambda w: all(map(sum, zip(*w))))
+
+    @settings(max_examples=100, deadline=None, database=None, report_multiple_bugs=False)
+    @given(weights)
+    def holds(pairs):
+        target, draft = (law(*column) for column in zip(*pairs))
+        same(emitted_law(decoding_step, target, draft), target)
+        assert kept(decoding_step, target, draft) == acceptance_rate(target, draft)
+        found = image(drafted_and_emitted(decoding_step, target, draft), lambda out: out[:2])
+        joint = coupling_law(target, draft)
+        assert found == {(x, y): prob for (x, y), prob in np.ndenumerate(joint) if prob}
+
+    holds()
 
 
 # %% ../nbs/20_coupling.ipynb #73db8db3
@@ -136,10 +398,20 @@ def test_bad_input_is_named():
             "token", "draft probability is 0")
     refuses(lambda: accept_or_replace([.5, .5], [.5, .5], 2, None), "token", "0 to 1")
     refuses(lambda: accept_or_replace([.5, .5], [.5, .5], .5, None), "token", "integer")
-    refuses(lambda: speculative_token([.5, .5], [.5, .6], None), "draft", "sum of 1")
-    refuses(lambda: speculative_token([.5, .6], [.5, .5], Injected([0])), "target")
-    refuses(lambda: coupling_law([.5, .5], [1.]), "draft", "vocabulary")
-    refuses(lambda: acceptance_rate([.5, np.nan], [.5, .5]), "target", "finite")
+    doors = [lambda q, p: accept_or_replace(q, p, 0, Injected([.5, .5])),
+             lambda q, p: speculative_token(q, p, Injected([.5, .5, .5])),
+             replacement_law, acceptance_rate, coupling_law]
+    half = F(1, 2)
+    for door in doors: # every door refuses every bad law, float or exact, on either side
+        for good, bads in (([.5, .5], [([.9, .9], "sum of 1"), ([1.5, -.5], ">= 0"),
+                                       ([np.nan, 1], "finite"), ([np.inf, 0], "finite"),
+                                       ([[.5, .5]], "shape"), (["a", "b"], "numbers")]),
+                           ([half, half], [([half, F(1, 3)], "sum of 1"),
+                                           ([F(3, 2), -half], ">= 0")])):
+            for bad, words in bads:
+                refuses(lambda: door(bad, good), "target", words)
+                refuses(lambda: door(good, bad), "draft", words)
+            refuses(lambda: door(good, [1]), "draft", "vocabulary of 2", "got 1")
 
 
 # %% ../nbs/20_coupling.ipynb #b1a70af0
@@ -147,10 +419,16 @@ def test_one_hot_draft():
     target, draft = law(1, 2, 3), law(0, 0, 1)
     assert acceptance_rate(target, draft) == F(1, 2)
     same(replacement_law(target, draft), law(1, 2, 0))
+    assert acceptance_rate(draft, draft) == 1 and kept(decoding_step, draft, draft) == 1
+    refuses(lambda: residual(draft, draft), "equal laws")
 
 
 # %% ../nbs/20_coupling.ipynb #2ae42357
 def test_resampling_can_be_invisible():
     target, draft = law(1, 1, 0), law(1, 1, 2)
     same(emitted_law(resample_from_target, target, draft), target)
+    full, other = law(4, 3, 2, 1), law(1, 2, 3, 4)
+    cut = law(4, 3, 0, 0) # the first model, cut by top-2
+    same(emitted_law(resample_from_target, cut, full), cut)
+    assert (emitted_law(resample_from_target, cut, other) != cut).any()
 
