@@ -551,7 +551,7 @@ def log_e_of_views(
 def _frozen(value): return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
-CONTRACT = frozenset({"counts", "draft law", "order", "state", "stop"})
+CONTRACT = frozenset({"counts", "draft law", "order", "reported law", "state", "stop"})
 ENOUGH = .2 # an audit that would have missed this bias is undecided
 DOUBT = log(100) # evidence that is no proof, and no acquittal either
 

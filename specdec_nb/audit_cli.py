@@ -270,10 +270,17 @@ def server(
     model: str = typer.Option(None, help="Name of the model, if it serves several."),
     prompt: list[str] = typer.Option(["The "], help="May be given several times."),
     baseline_url: str = typer.Option(None, help="The same model without speculation."),
-    n: int = typer.Option(200, "--n", help="Requests for each prompt."),
+    n: int = typer.Option(None, "--n", help="Requests for each prompt; if not given, as "
+                                            "many as --detect needs."),
     max_tokens: int = typer.Option(8, help="Tokens for each request."),
     logprobs: int = typer.Option(20, help="Likely tokens to ask for; 0 asks for none."),
-    timeout: float = typer.Option(60., help="Seconds for one request."),
+    rounding: float = typer.Option(1e-3, help="By how much a reported probability may be off, "
+                                              "as a share."),
+    detect: float = typer.Option(.2, help="The bias that has to be seen; if it would not be, "
+                                          "the audit ends undecided."),
+    extra: str = typer.Option(None, help="Further fields of a request, a JSON object; '{}' for "
+                                         "a server that refuses fields it does not know."),
+    timeout: float = typer.Option(60., help="Seconds for one request, from beginning to end."),
     retries: int = typer.Option(4, help="How often a failed request is tried again."),
     max_requests: int = typer.Option(10_000, help="Never send more, to either server."),
     rate: float = typer.Option(None, help="Requests a second, at most."),
@@ -285,11 +292,14 @@ def server(
     Example: [bold]specdec-nb audit server --url http://localhost:8080 [/bold]
     """
     from specdec_nb.server import Client, audit
+    try: fields = None if extra is None else json.loads(extra)
+    except (ValueError, RecursionError): fields = extra
     limits = dict(model=model, timeout=timeout, retries=retries, max_requests=max_requests,
-                  rate=rate, key=key)
+                  rate=rate, key=key, **({} if extra is None else {"extra": fields}))
     client, other = Client(url, **limits), baseline_url and Client(baseline_url, **limits)
     with _progress(url) as progress:
         result = audit(client, prompt, baseline=other, n=n, max_tokens=max_tokens,
-                       logprobs=logprobs, alpha=alpha, seed=seed, progress=progress)
+                       logprobs=logprobs, alpha=alpha, seed=seed, progress=progress,
+                       rounding=rounding, detect=detect)
     _finish(result, as_json, html)
     raise typer.Exit(result.exit_code)

@@ -175,26 +175,25 @@ def test_the_client_keeps_its_limits():
 
 
 # %% ../nbs/77_server.ipynb #94c85675
-def audited(n=150, baseline=False, prompt=PROMPT, max_tokens=6, **how):
+def audited(n=150, baseline=False, prompt=PROMPT, max_tokens=6, detect=.45, **how):
     "Audit a server that behaves as told, perhaps beside one that does not speculate."
     with serving(**how) as server, serving(salt=1, mute=how.get("mute", False)) as plain:
         return audit(Client(server.url, timeout=10.), [prompt], n=n, max_tokens=max_tokens,
-                     logprobs=4,
-                     baseline=plain.url if baseline else None)
+                     logprobs=4, detect=detect, baseline=plain.url if baseline else None)
 
 # %% ../nbs/77_server.ipynb #3c92af8a
 def test_a_lenient_server_is_seen_from_outside():
     #| checks: statistical
     #| mutant: keeps = keeps_leniently
     # null: the server samples from its law; fixed seeds; a false alarm at most 1e-6
-    fair = audited(100, speculate=True, hide=True)
-    assert fair.exit_code == 0 and fair.detectable_tv < .7 and "0 tokens left out" in fair.checks[-1].note
+    fair = audited(150, speculate=True, hide=True)
+    assert fair.outcome == "lossless" and "laws not given" in fair.checks[-1].note
     wrong = audited(200, speculate=True, hide=True, keep=keeps_leniently)
     assert wrong.exit_code == 1 and {"by context"} <= {c.case for c in wrong.failures}
-    both = audited(200, True, max_tokens=3, speculate=True, mute=True)
-    assert both.exit_code == 0 and all(c.kind == "joint law" for c in both.checks)
+    both = audited(260, True, max_tokens=3, speculate=True, mute=True)
+    assert both.outcome == "lossless" and all(c.kind == "joint law" for c in both.checks)
     assert audited(600, True, max_tokens=3, speculate=True, mute=True, keep=keeps_leniently).biased
-    assert audited(20, prompt="12312312", speculate=True, hide=True).exit_code == 0
+    assert audited(20, prompt="12312312", speculate=True, hide=True).outcome == "undecided"
     # the emitted token at the end of the list must not become part of the law's cells
     assert audited(80, speculate=True, shows_emitted=True).log_e < 3
 
@@ -202,17 +201,20 @@ def test_a_lenient_server_is_seen_from_outside():
 # %% ../nbs/77_server.ipynb #3858c504
 def test_an_audit_that_cannot_be_made_says_why():
     assert "baseline" in audited(5, mute=True).could_not and audited(5, mute=True).exit_code == 2
-    secret = audited(5, prompt="12312312", speculate=True, hide=True, secretive=True)
-    assert secret.exit_code == 2 and "without a law" in secret.could_not
+    # laws that are hidden where a draft was kept select the tokens: no verdict, however many are asked
+    secret = audited(200, prompt="12312312", speculate=True, hide=True, secretive=True)
+    assert secret.outcome == "could not" and "without a law" in secret.could_not
     with serving() as server:
         cut = audit(Client(server.url, max_requests=30), [PROMPT], n=99, max_tokens=2, logprobs=4)
-        assert cut.exit_code == 0 and cut.stopped_early and cut.checks[-1].n == 30
+        assert cut.outcome == "undecided" and "max_requests" in cut.verdict
+        assert 20 < cut.checks[-1].n < 30, "what was collected is judged"
         seen = []
         audit(server.url, [PROMPT], n=3, max_tokens=2, progress=lambda *at: seen.append(at))
         assert seen == [(1, 3), (2, 3), (3, 3)]
     lost = audit(Client(server.url, retries=0), [PROMPT])
     assert lost.exit_code == 2 and "refused" in lost.could_not
-    for bad in ({"n": 0}, {"max_tokens": 0}, {"alpha": 1}, {"logprobs": -1}):
+    for bad in ({"n": 0}, {"max_tokens": 0}, {"alpha": 1}, {"logprobs": -1}, {"seed": -1},
+                {"rounding": 0}, {"detect": 0}, {"detect": 1e-9}):
         refuses(lambda: audit("http://localhost", [PROMPT], **bad), *bad)
     refuses(lambda: audit("http://localhost", []), "prompts")
 
