@@ -99,7 +99,7 @@ def test_clopper_and_pearson_are_never_too_short():
 
 # %% ../nbs/53_estimate.ipynb #e17c6fe2
 def test_survival_by_position():
-    #| checks: exact prp-by-position
+    #| checks: exact numerical prp-by-position
     #| mutant: survival_from_trace = short_drafts_count_as_rejected; by_position = reached_or_not
     rng = np.random.default_rng(5)
     kept = rng.integers(0, 5, 60)
@@ -217,7 +217,7 @@ def product_of_laws(target, draft):
 
 # %% ../nbs/53_estimate.ipynb #d982319d
 def test_bets_cover_the_mean():
-    #| checks: exact prp-bet
+    #| checks: exact numerical prp-bet
     #| mutant: alpha_from_overlaps = normal_interval; alpha_from_overlaps = bets_too_much
     def coverage_of_bets(law, n, confidence):
         "Exact coverage for n places whose overlap has a law on few values."

@@ -527,7 +527,7 @@ def leaves_idle_passes_out(*args, trace=None, right=plan, **rest):
 
 # %% ../nbs/52_systems.ipynb #9408f123
 def test_idle_passes_count():
-    #| checks: exact prp-idle
+    #| checks: exact numerical prp-idle
     #| mutant: plan = leaves_idle_passes_out
     for w, (s, t), cost in product((F(0), F(1, 3), F(1)), ((F(4, 5), F(1, 2)), (F(1, 5), F(1, 10))),
                                    (F(1, 10), F(2, 5))):
@@ -599,7 +599,7 @@ def coverage(survival, n_passes, cost=.1):
 
 # %% ../nbs/52_systems.ipynb #dbe3647e
 def test_intervals_keep_their_word():
-    #| checks: exact prp-adding-intervals
+    #| checks: numerical prp-adding-intervals
     #| mutant: plan = half_of_it; coverage = counts_a_miss_as_a_hit; plan = each_for_itself
     for some in ((.5, .25, .125), (.8, .64, .512), (.9, .5, .45), (.97, .94, .91)):
         fixed, chosen, at_once = coverage(some, 12)
