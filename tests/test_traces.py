@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from specdec_nb.block_rule import block_rule
 from specdec_nb.chance import Sampled, law_of
+from specdec_nb.evidence import e_value
 from specdec_nb.rules import token_rule
 from specdec_nb.testing import A, C, E, F, H, law, random_model, refuses, same
 
@@ -207,6 +208,88 @@ def test_right_rules_pass_and_wrong_ones_fail():
     sharp = verdict(token_rule, 300, sharpen=2)
     assert "drafted tokens" in failed(sharp) and sharp.outcome == "breached"
     assert verdict(accept_all, 200, claims=None).exit_code == 1
+
+
+# %% ../nbs/76_traces.ipynb #8578ead3
+def paid(evidence, C, n): return evidence/C**n
+def unpaid(evidence, C, n):
+    "Wrong on purpose: takes the row for the law."
+    return evidence
+
+# %% ../nbs/76_traces.ipynb #c512a741
+def test_evidence_on_rounded_rows():
+    #| checks: exact lem-rounding
+    #| mutant: paid = unpaid
+    def best(counts, written, C, left):
+        "Largest mean evidence that a law within C of the row can reach, chosen anew each time."
+        if not left: return e_value(counts, written, F(2))
+        after = [best(counts + np.eye(2, dtype=int)[x], written, C, left - 1) for x in range(2)]
+        corners = [min(F(1), C*written[0]), max(F(0), 1 - C*written[1])]
+        return max(a*after[0] + (1 - a)*after[1] for a in corners)
+
+    for written in (law(1, 1), law(1, 3)):
+        for C in (F(5, 4), F(11, 10)):
+            for n in (1, 2, 3): assert paid(best(np.zeros(2, int), written, C, n), C, n) <= 1
+    assert best(np.zeros(2, int), law(1, 1), F(5, 4), 2) > 1
+
+
+# %% ../nbs/76_traces.ipynb #a9a623ab
+def test_rounding_is_paid_for():
+    steps = [*Trace(recorded(token_rule, 60, 3))]
+    def counted(rounding):
+        tally = Tally(np.random.default_rng(0), "token", rounding)
+        for step in steps: tally.add(step)
+        return {c.case: c for c in tally.checks() if c.log_e is not None}, tally
+    (sharp, _), (wide, tally) = counted(0.), counted(.001)
+    for name, check in sharp.items():
+        cost = (tally.n_coins*np.log1p(.04) if check.kind == "counts"
+                else check.n*np.log1p(.002/.999))
+        assert abs(check.log_e - wide[name].log_e - cost) < 1e-9, name
+        assert check.detectable_tv is None or check.detectable_tv <= wide[name].detectable_tv
+
+
+# %% ../nbs/76_traces.ipynb #e6e357bc
+def test_each_check_has_a_fault_that_only_it_sees():
+    # null of every other check: its points are uniform; fixed seed; a false alarm at most 1e-6
+    FLAT = Row(np.full(8, 1/8))
+
+    def tallied(steps, rule=None):
+        tally = Tally(np.random.default_rng(0), rule)
+        for i, step in enumerate(steps): tally.add(Step(i, *step))
+        return {c.case for c in tally.checks() if not c.passed}
+
+    rng = np.random.default_rng(1)
+    def any8(): return int(rng.integers(8)) # a token that is right
+    def even(): return 2*int(rng.integers(4)) # wrong, and right by quarters
+    def pairs(make, n=400): return [(make(i), (FLAT, FLAT)) for i in range(n)]
+    def same_quarter(x): return x, x//2*2 + int(rng.integers(2))
+
+    assert tallied(pairs(lambda i: (any8(), any8()))) == set()
+    assert tallied(pairs(lambda i: (even(), any8()))) == {"first token"}
+    assert tallied(pairs(lambda i: (any8(), even()))) == {"later tokens"}
+    assert tallied(pairs(lambda i: same_quarter(any8()))) == {"neighbours"}
+    assert tallied(pairs(lambda i: (2*(i % 4) + any8() % 2, any8()))) == {"step to step"}
+    assert tallied([((any8(),), (FLAT, FLAT), (even(),), (FLAT,)) for _ in range(400)]) == {"drafted tokens"}
+
+    # two rare tokens share the last eighth, so the text does not show which of them came
+    q = Row(np.array([7/8, 1/16, 1/16]))
+    def blocks(draft, step, n):
+        "Steps of one draft and no bonus; `step` says what comes of the drafted token."
+        tokens = rng.choice(3, size=n, p=draft)
+        return [((step(int(x)),), (q, q), (int(x),), (Row(np.array(draft)),)) for x in tokens]
+
+    def first_of_two(x): return 0 if rng.random() < 7/8 else 1 # token 2 would be as likely
+    def never_one(x): return 2 if x == 1 or x == 0 and rng.random() >= .875/.93 else x
+    assert tallied(blocks([1., 0., 0.], first_of_two, 600), "token") == {"replacements"}
+    assert tallied(blocks([.93, .0655, .0045], never_one, 6000), "token") == {"coins"}
+
+    half, certain, uniforms = Row(np.array([.5, .5])), Row(np.array([1., 0.])), []
+    def old_coin(i):
+        uniforms.append(rng.random() if i % 2 == 0 else uniforms[-1])
+        return ((int(uniforms[-1] >= .5),), (half, half), (0,), (certain,))
+    assert tallied(map(old_coin, range(220)), "token") == {"old coins"}
+    shared = audit(recorded(one_uniform, 850, 1))
+    assert {c.case for c in shared.failures} == {"shared coins"} and shared.outcome == "breached"
 
 
 # %% ../nbs/76_traces.ipynb #b2556eb2
