@@ -69,6 +69,24 @@ def test_certificate_meets_coupling():
                                and bool(members[draft < target].all()))
 
 
+# %% ../nbs/22_optimality.ipynb #notuniqc
+def carried(target, draft):
+    "Joint law that keeps what it can and carries surplus to lack in Example C: 2 to 1, 3 to 0."
+    shared = np.minimum(target, draft)
+    joint, surplus = np.diag(shared), draft - shared
+    joint[2, 1], joint[3, 0] = surplus[2], surplus[3]
+    return joint
+
+# %% ../nbs/22_optimality.ipynb #notuniqt
+def test_another_best_coupling():
+    #| mutant: carried = independent_law
+    joint = carried(*C)
+    same(joint.sum(axis=1), C.draft)
+    same(joint.sum(axis=0), C.target)
+    assert joint.trace() == coupling_law(*C).trace() == F(3, 5)
+    assert (joint != coupling_law(*C)).any()
+
+
 # %% ../nbs/22_optimality.ipynb #825ee708
 def best_coupling(target, draft):
     "Best diagonal of all tables with these sums, and the prices of the rows."
@@ -207,6 +225,9 @@ def test_rates_on_example_a():
     assert [kept(step, *A) for step in
             (speculative_token, sample_match, classic_rejection, one_uniform, best_guess)
             ] == [F(7, 10), F(31, 100), F(2, 5), F(3, 5), F(1, 2)]
+    sure, poor = law(98, 2), law(4, 6)
+    assert [kept(step, sure, poor) for step in (speculative_token, best_guess, greedy_guess)
+            ] == [F(42, 100), F(98, 100), F(2, 100)]
 
 
 # %% ../nbs/22_optimality.ipynb #5ab62678
@@ -293,6 +314,36 @@ def test_no_lossless_step_rejects_less():
             text = image(exact, lambda outcome: outcome[0])
             assert text == law_of(autoregressive(target, length))
             assert expectation(exact, lambda outcome: outcome[1]) >= least
+
+
+# %% ../nbs/22_optimality.ipynb #lpfn95f
+def fewest_rejections(target, draft):
+    "Least expected rejections over all schemes for two tokens, by linear programming."
+    q, p = np.array(target(()), float), np.array(draft(()), float)
+    size = len(q)
+    q2, p2 = (np.array([model((y,)) for y in range(size)], float) for model in (target, draft))
+    x1, y1, x2, y2 = np.indices((size,)*4).reshape(4, -1)
+    text = [(y1 == a) & (y2 == b) for a, b in product(range(size), repeat=2)]
+    first = [x1 == a for a in range(size)]
+    second = [(y1 == a) & (x2 == b) for a, b in product(range(size), repeat=2)]
+    sums = np.concatenate([(q[:, None]*q2).ravel(), p, (q[:, None]*p2).ravel()])
+    return linprog(1.*(x1 != y1) + (x2 != y2), A_eq=np.array(text + first + second, float),
+                   b_eq=sums).fun
+
+
+def of_independent_draws(target, draft):
+    "Wrong on purpose: the rejections of sample and match, as if no scheme had fewer."
+    return float(mean_count(sample_match, target, draft, 2))
+
+# %% ../nbs/22_optimality.ipynb #lpts95f
+def test_no_scheme_at_all_rejects_less():
+    #| checks: numerical cor-no-fewer
+    #| mutant: expected_rejections = prefixes_from_the_draft; fewest_rejections = of_independent_draws
+    pairs = [H, (CAREFUL, DRIFTING)]
+    pairs += [(random_model(i, 2 + i % 2), random_model(i + 70, 2 + i % 2)) for i in range(40)]
+    for target, draft in pairs:
+        least = float(expected_rejections(target, draft, 2))
+        assert abs(fewest_rejections(target, draft) - least) < 1e-9
 
 
 # %% ../nbs/22_optimality.ipynb #842ae263
