@@ -228,8 +228,9 @@ def test_evidence_on_rounded_rows():
         return max(a*after[0] + (1 - a)*after[1] for a in corners)
 
     for written in (law(1, 1), law(1, 3)):
-        for C in (F(5, 4), F(11, 10)):
-            for n in (1, 2, 3): assert paid(best(np.zeros(2, int), written, C, n), C, n) <= 1
+        for width in (F(5, 4), F(11, 10)):
+            for n in (1, 2, 3):
+                assert paid(best(np.zeros(2, int), written, width, n), width, n) <= 1
     assert best(np.zeros(2, int), law(1, 1), F(5, 4), 2) > 1
 
 
