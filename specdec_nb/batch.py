@@ -6,7 +6,6 @@
 __all__ = ['INF', 'RULES', 'K', 'LOOP_FROM', 'Verdicts', 'verify']
 
 # %% ../nbs/60_batch.ipynb #b2e03c85
-from contextlib import nullcontext
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 # %% ../nbs/60_batch.ipynb #00cda7e8
 INF, RULES = float("inf"), ("token", "block", "greedy")
 K = 128 # entries in a block of step 3
-LOOP_FROM = 1024 # NumPy takes rows one by one from this vocabulary on
+LOOP_FROM = 1024 # rows are added up in blocks from this vocabulary on
 
 
 class Verdicts(NamedTuple):
@@ -92,8 +91,8 @@ def _weights(xp, rows, kind, logits, normalise, warp):
         rows = xp.reshape(flat, (*rows.shape[:-1], flat.shape[-1]))
     rows = xp.astype(rows, kind)
     if logits: rows = xp.exp(rows - xp.max(rows, axis=-1, keepdims=True))
-    if logits or normalise: rows = rows/xp.sum(rows, axis=-1, keepdims=True)
-    return rows
+    if logits or normalise: rows = rows/xp.abs(xp.sum(rows, axis=-1, keepdims=True))
+    return rows # what was negative stays negative, and is found
 
 
 def _at(xp, rows, tokens): # (B, T, V) at (B, T); 0 outside the vocabulary
@@ -120,23 +119,24 @@ def _count(xp, accepted, ids): # leading True of each row of (B, gamma)
 
 
 def _block_count(xp, target, draft, qx, px, uniforms, lengths):
-    "Number accepted and weight of the kept prefix under the block rule."
-    weight = xp.ones_like(qx[:, 0])
-    n, scale = xp.zeros_like(lengths), weight
+    "Number accepted, weight of the kept prefix, and last place without a coin."
+    weight = xp.ones_like(uniforms[:, 0])
+    n, lost, scale = xp.zeros_like(lengths), xp.zeros_like(lengths), weight
     for i in range(1, qx.shape[1] + 1):
         p, served = px[:, i - 1], weight*qx[:, i - 1]
         weight = xp.where(served < p, served, p)/p
         coin = weight
         if i < qx.shape[1]:
-            excess = weight[:, None]*target[:, i, :] - draft[:, i, :]
-            unserved = xp.sum(xp.clip(excess, min=0), axis=1)
+            more = weight[:, None]*target[:, i, :] - draft[:, i, :]
+            unserved = xp.sum(_positive(xp, more), axis=1)
             middle = unserved/(unserved + 1 - weight)
             middle = xp.where(weight == 1, weight, middle)
             coin = xp.where(lengths == i, weight, middle)
         kept = (uniforms[:, i - 1] < coin) & (lengths >= i)
         n = xp.where(kept, xp.full_like(n, i), n)
         scale = xp.where(kept, weight, scale)
-    return n, scale
+        lost = xp.where((coin != coin) & (lengths >= i), xp.full_like(n, i), lost)
+    return n, scale, lost
 
 
 def _dense(xp, rule, target, draft, tokens, uniforms, lengths):
@@ -147,23 +147,37 @@ def _dense(xp, rule, target, draft, tokens, uniforms, lengths):
     if rule == "greedy":
         best = xp.astype(xp.argmax(target, axis=2), ids)
         n = _count(xp, (best[:, :gamma] == tokens) & used, ids)
-        return n, xp.take_along_axis(best, n[:, None], axis=1)[:, 0]
+        tops = xp.take_along_axis(target, best[..., None], axis=2)[..., 0]
+        read = _arange(xp, gamma + 1, tokens) <= n[:, None]
+        bad, last = xp.any(read & ~(xp.abs(tops) < INF), axis=1), _column(xp, best, n)
+        return n, xp.where(bad, xp.full_like(last, -1), last)
     qx, scale = _at(xp, target[:, :gamma, :], tokens), xp.ones_like(uniforms[:, -1])
     px = xp.ones_like(qx) if draft is None else _at(xp, draft, tokens)
     if draft is None and gamma: draft = _one_hot(xp, tokens, qx, vocab_size)
     if gamma: draft = _fit(xp, draft, vocab_size)
+    n, lost = lengths, xp.zeros_like(lengths)
     if rule == "token": n = _count(xp, (uniforms[:, :gamma] < qx/px) & used, ids)
-    else: n, scale = _block_count(xp, target, draft, qx, px, uniforms, lengths)
-    if isinstance(n, np.ndarray):
-        last = lengths if rule == "block" else n + 1
-        _check_reached(qx, px, used & (np.arange(gamma) < last[:, None]))
+    else: n, scale, lost = _block_count(xp, target, draft, qx, px, uniforms, lengths)
+    bad = used & ~((px > 0) & (px < INF) & (qx >= 0) & (qx < INF))
+    if rule == "token": bad = bad & (_arange(xp, gamma, tokens) <= n[:, None])
     rows = _row(xp, target, n)
     if gamma:
         place = xp.where(n < gamma, n, xp.full_like(n, gamma - 1))
-        excess = xp.clip(scale[:, None]*rows - _row(xp, draft, place), min=0)
-        use = (n < lengths) & xp.any(excess > 0, axis=1)
+        excess = _positive(xp, scale[:, None]*rows - _row(xp, draft, place))
+        use = (n < lengths) & (xp.sum(excess, axis=1) != 0)
         rows = xp.where(use[:, None], excess, rows)
-    return n, xp.astype(_pick(xp, rows, uniforms[:, -1]), ids)
+    last = xp.astype(_pick(xp, rows, uniforms[:, -1]), ids)
+    total = xp.sum(rows, axis=1)
+    good = (total > 0) & (total < INF) & ~xp.any(bad, axis=1) & (lost <= n)
+    return n, xp.where(good, last, xp.full_like(last, -1))
+
+
+def _positive(xp, rows): # positive part; what is no number makes the sum no number
+    return xp.where(rows > 0, rows, 0*rows)
+
+
+def _column(xp, values, place): # (B, T) at (B,): shape (B,)
+    return xp.take_along_axis(values, place[:, None], axis=1)[:, 0]
 
 
 def _arange(xp, n, like): # 0, ..., n-1 in the type and place of `like`
@@ -197,8 +211,7 @@ class _Rows:
     def __init__(self, values, logits, normalise, warp):
         self.values, self.logits, self.warp = values, logits, warp
         self.normalise = normalise
-        kind = np.float64 if values.dtype == np.float64 else np.float32
-        self.kind = np.float64 if normalise else kind
+        self.kind = np.float64 if normalise else _float(values[:0]).dtype
 
     def raw(self, sequence, place): # one row, warped, in its own precision
         row = self.values[sequence, place]
@@ -213,10 +226,15 @@ class _Rows:
             row = row - top
             np.exp(row, out=row)
         if not (self.logits or self.normalise): return row, 1.
-        if self.kind == np.float64: return row, float(row.sum())
-        body = len(row)//K*K
-        sums = row[:body].reshape(-1, K) @ _ONES["f"]
-        return row, float(sums.sum(dtype=float) + row[body:].sum(dtype=float))
+        if self.kind == np.float64: total = float(row.sum())
+        else:
+            body = len(row)//K*K
+            sums = row[:body].reshape(-1, K) @ _ONES["f"]
+            total = float(sums.sum(dtype=float) + row[body:].sum(dtype=float))
+        if not 0 < total < INF:
+            raise ValueError("rows: expected a finite sum > 0 in each row that is read, "
+                             f"got {total}")
+        return row, total
 
 
 def _excess(q, p, token, scale, out=None):
@@ -276,7 +294,10 @@ def _walk_block(target, draft, tokens, uniforms):
     for i in range(len(tokens), 0, -1):
         weight = coin = weights[i]
         if i < len(tokens) and weight != 1:
-            unserved = excess(i, tokens[i]).sum()
+            unserved = float(excess(i, tokens[i]).sum())
+            if not 0 <= unserved < INF:
+                raise ValueError("rows: expected finite numbers >= 0, got a row that "
+                                 f"exceeds the draft by {unserved}")
             coin = unserved/(unserved + 1 - weight)
         if uniforms[i - 1] < coin: break
     else: i, weight = 0, 1.
@@ -286,12 +307,14 @@ def _walk_block(target, draft, tokens, uniforms):
     return i, found if found >= 0 else _bonus(q, uniforms[-1])
 
 
-def _walk_greedy(raw, tokens):
-    "One sequence; raw(i) gives laws or logits."
+def _walk_greedy(raw, tokens, least):
+    "One sequence; raw(i) gives laws or logits, with a maximum above `least`."
     for i in range(len(tokens) + 1):
         row = raw(i)
         best = int(row.argmax())
-        if row[best] != row[best]: raise ValueError("rows: expected numbers, got NaN")
+        if not least < row[best] < INF:
+            raise ValueError("rows: expected a maximum that is finite, and > 0 for laws, "
+                             f"in each row that is read, got {row[best]}")
         if i == len(tokens) or best != tokens[i]: return i, best
 
 # %% ../nbs/60_batch.ipynb #fd638b3a
@@ -341,8 +364,7 @@ def _coins(target, draft, tokens, uniforms, lengths):
     qx = _gather(target, tokens, top)
     px = np.ones(qx.shape) if draft is None else _gather(draft, tokens, top)
     clean = px.min(initial=1) > 0 and qx.min(initial=0) >= 0 and np.vdot(qx, px) < INF
-    with nullcontext() if clean else np.errstate(divide="ignore", invalid="ignore"):
-        coins = np.divide(qx, px, dtype=float)
+    coins = np.divide(qx, px, dtype=float)
     np.greater_equal(uniforms[:, :-1], coins, out=fails[:, :-1])
     if lengths.min() < gamma: fails[:, :-1] |= np.arange(gamma) >= lengths[:, None]
     n = fails.argmax(axis=1)
@@ -395,8 +417,8 @@ def _draw_short(target, draft, tokens, u, lengths, n):
         else:
             p = _rows_at(draft, place)[:, :vocab_size]
             p[full] = 0
-            rows[:, :p.shape[1]] -= p
-            np.maximum(rows, 0, out=rows)
+            part = rows[:, :p.shape[1]] # not clipped: infinity must not become 0
+            np.subtract(np.maximum(part, p, out=part), p, out=part)
     steps = rows.cumsum(axis=1)
     above = steps > u*steps[:, -1:]
     found = above.argmax(axis=1)
@@ -406,8 +428,9 @@ def _draw_short(target, draft, tokens, u, lengths, n):
     return found
 
 
-def _float(row): # low precision becomes float32, exactly
-    return row if row.dtype.char in "fd" else row.astype(np.float32)
+def _float(row): # low precision becomes float32, exactly; high precision float64
+    if row.dtype.char in "fd": return row
+    return row.astype(float if row.dtype.itemsize > 4 else np.float32)
 
 # %% ../nbs/60_batch.ipynb #00950fd7
 def _draw_together(target, draft, tokens, u, lengths, n):
@@ -482,14 +505,17 @@ def _arrays(target, draft, tokens, uniforms, lengths, xp):
                                       ("draft", draft, 3, gamma),
                                       ("uniforms", uniforms, 2, gamma + 1)):
         shape = None if array is None else array.shape
-        if shape and (len(shape) != dims or shape[0] != batch or shape[1] != places
-                      or not shape[-1]):
+        if shape is not None and (len(shape) != dims or shape[0] != batch
+                                  or shape[1] != places or not shape[-1]):
             raise ValueError(f"{name}: expected shape ({batch}, {places}"
                              f"{', V' if dims == 3 else ''}), got {tuple(shape)}")
     if xp is not None:
         if lengths is None: lengths = xp.full_like(tokens[:, 0], gamma) if gamma else (
             xp.astype(xp.zeros_like(uniforms[:, 0]), tokens.dtype))
         return xp, target, draft, tokens, uniforms, lengths
+    for name, array in (("target", target), ("draft", draft), ("uniforms", uniforms)):
+        if array is not None and array.dtype.kind in "OUScMm":
+            raise ValueError(f"{name}: expected numbers, got {array.dtype}")
     if tokens.dtype.kind not in "iu":
         if tokens.size: raise ValueError(f"tokens: expected integer ids, got {tokens.dtype}")
         tokens = tokens.astype(int)
@@ -515,7 +541,8 @@ def _arrays(target, draft, tokens, uniforms, lengths, xp):
 def _range(values): # smallest and largest; 0 and 0 if there are none
     if values.size >= 40: return values.min(), values.max()
     flat = values.ravel().tolist() or [0]
-    return min(flat), max(flat)
+    total = sum(flat) # min and max may pass over a NaN
+    return (min(flat), max(flat)) if total == total else (total, total)
 
 
 def verify(
@@ -545,8 +572,12 @@ def verify(
     ------
     ValueError
         If shapes do not fit or `rule` is unknown. With NumPy also if a
-        token, a length or a uniform is out of range, or a probability that
-        was needed is not one. What is not needed is not checked.
+        token, a length or a uniform is out of range; if a number that
+        decides a coin is not finite and >= 0 (> 0 for the draft); if a row
+        that is read whole holds NaN or infinity; or if the one that the
+        last token is drawn from has no positive sum. Other libraries give
+        -1 as the last token then. What is not needed is not checked, nor is
+        a row searched for single negative entries.
 
     Notes
     -----
@@ -557,27 +588,21 @@ def verify(
     if rule not in RULES: raise ValueError(f"rule: expected one of {RULES}, got {rule!r}")
     xp, target, draft, tokens, uniforms, lengths = _arrays(
         target, draft, tokens, uniforms, lengths, xp)
-    lazy = logits or normalise or warp is not None or draft_warp is not None
-    gamma = tokens.shape[1]
-    if xp is None and rule == "token" and not lazy:
-        return _token_numpy(target, draft, tokens, uniforms, lengths)
-    if xp is None and (target.shape[2] >= LOOP_FROM or len(tokens) < 4):
-        rows = _Rows(target, logits, normalise, warp)
-        drafts = None if draft is None else _Rows(draft, logits, normalise, draft_warp)
-        return _listed(tokens, *_walk(rule, rows, drafts, tokens, uniforms.tolist(), lengths))
     if xp is None:
-        import array_api_compat.numpy as xp
-        uniforms, lengths = uniforms.astype(float), np.array(lengths, dtype=np.int64)
+        lazy = logits or normalise or warp is not None or draft_warp is not None
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"): # errors below
+            if rule == "token" and not lazy:
+                return _token_numpy(target, draft, tokens, uniforms, lengths)
+            rows = _Rows(target, logits, normalise, warp)
+            drafts = None if draft is None else _Rows(draft, logits, normalise, draft_warp)
+            return _listed(tokens, *_walk(rule, rows, drafts, tokens, uniforms.tolist(), lengths))
     kind, ids = uniforms.dtype, xp.arange(1).dtype
     target = target if rule == "greedy" and warp is None else _weights(
         xp, target, kind, logits, normalise, warp)
     if rule == "greedy": draft = None
     if draft is not None: draft = _weights(xp, draft, kind, logits, normalise, draft_warp)
     tokens, lengths = xp.astype(tokens, ids), xp.astype(lengths, ids)
-    arguments = xp, rule, target, draft, tokens, uniforms, lengths
-    if not isinstance(tokens, np.ndarray): n, last = _dense(*arguments)
-    else:
-        with np.errstate(divide="ignore", invalid="ignore"): n, last = _dense(*arguments)
+    n, last = _dense(xp, rule, target, draft, tokens, uniforms, lengths)
     return Verdicts(n, _emitted(xp, tokens, n, last))
 
 
@@ -594,7 +619,9 @@ def _walk(rule, target, draft, tokens, uniforms, lengths):
     for s, (ids, length, u) in enumerate(zip(tokens.tolist(), lengths, uniforms)):
         ids, model = ids[:length], partial(target, s)
         drafter = None if draft is None else partial(draft, s)
-        if rule == "greedy": found.append(_walk_greedy(partial(target.raw, s), ids))
+        if rule == "greedy":
+            least = -INF if target.logits else 0
+            found.append(_walk_greedy(partial(target.raw, s), ids, least))
         else: found.append(step(model, drafter, ids, u))
     return [n for n, _ in found], [last for _, last in found]
 
