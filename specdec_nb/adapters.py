@@ -58,7 +58,7 @@ class Transformers(Model):
         sizes = config.get_text_config(decoder=True)
         super().__init__(as_count(sizes.vocab_size if vocab_size is None else vocab_size,
                                   "vocab_size", 1, sizes.vocab_size))
-        self._longest = getattr(sizes, "max_position_embeddings", None) or np.inf
+        self.n_positions = getattr(sizes, "max_position_embeddings", None)
         if not transformers.DynamicCache(config=config).is_croppable:
             raise ValueError("network: expected a cache that can be cut, got layers "
                              "that keep a summary of the past")
@@ -74,8 +74,8 @@ class Transformers(Model):
     def _scores(self, new, n_rows):
         "Read new tokens; return the scores after the last of them."
         torch, _ = _libraries()
-        if (end := len(self) + len(new)) > self._longest:
-            raise ValueError(f"tokens: the network has {self._longest} positions, "
+        if (end := len(self) + len(new)) > (self.n_positions or np.inf):
+            raise ValueError(f"tokens: the network has {self.n_positions} positions, "
                              f"got a context of {end} tokens")
         self._keep(len(self))
         few = {"logits_to_keep": n_rows} if self._few else {}

@@ -7,6 +7,7 @@ __all__ = ['ask', 'Generation', 'generate']
 
 # %% ../nbs/46_decode.ipynb #f095e236
 from math import inf, log
+from numbers import Integral
 from time import perf_counter
 
 from .dist import as_count, as_tokens
@@ -14,6 +15,7 @@ from .drafters import ModelDrafter
 from .rules import token_rule
 from .text import TextStream, as_stops, stop_at, text_of
 from .trace import Seconds, Step, Trace
+from .trees import Tree
 
 # %% ../nbs/46_decode.ipynb #19fde1f6
 class _Path:
@@ -28,15 +30,21 @@ class _Path:
     def texts(self):  # what stands before each row
         return [self.text[:len(self.text) - i] for i in range(self.n_drafted, -1, -1)]
 
-    def judge(self, rule, rows, chance):  # (n_tested, n_accepted, emitted, rows used)
+    def judge(self, rule, rows, chance):  # also: does the path end above the last level?
         n, token = rule(rows, self.rows, self.tokens, chance)
-        return min(n + 1, self.n_drafted), n, (*self.tokens[:n], token), range(n + 1)
+        return min(n + 1, self.n_drafted), n, (*self.tokens[:n], token), range(n + 1), False
 
 
 class _Branches:
-    "The same for a tree; levels are counted, not nodes."
+    """The same for a tree; levels are counted, not nodes.
+
+    A level without a node behind the path has failed its test.
+    """
     def __init__(self, drafter, context, gamma, chance):
-        self.tree = drafter.propose_tree(context, chance, gamma)
+        if gamma: self.tree = drafter.propose_tree(context, chance, gamma)
+        else:  # nothing to draft, so the drafter is not asked
+            how = getattr(drafter, "how", "fixed")
+            self.tree = Tree((-1,), context[-1:], drafter.vocab_size, how)
         self.n_drafted = max(self.tree.depths)
         self.order = self._below(0)  # branch by branch: a cache reads each once
         self.requests = [(context + self.tree.spell(v), 1) for v in self.order]
@@ -49,10 +57,10 @@ class _Branches:
     def judge(self, rule, rows, chance):
         places = [self.order.index(v) for v in range(len(self.tree))]
         verdict = rule([rows[i] for i in places], self.tree, chance)
-        path = (0, *verdict.path)
-        n_tested = len(verdict.path) + bool(self.tree.children(path[-1]))
-        return (n_tested, len(verdict.path), self.tree.emitted(verdict),
-                [places[v] for v in path])
+        path, n = (0, *verdict.path), len(verdict.path)
+        return (min(n + 1, self.n_drafted), n, self.tree.emitted(verdict),
+                [places[v] for v in path],
+                n < self.n_drafted and not self.tree.children(path[-1]))
 
 # %% ../nbs/46_decode.ipynb #13bc555a
 def ask(
@@ -67,12 +75,22 @@ def ask(
 def _log(prob): return log(prob) if prob else -inf
 
 
+def _window(model):
+    "Longest context that a model can read; a drafter reads with its model."
+    n = inf
+    while model is not None:
+        n = min(n, getattr(model, "n_positions", None) or inf)
+        model = getattr(model, "model", None)
+    return n
+
+
 class Generation:
     """Text in the making: iterate it to get tokens, or `run` it.
 
     `tokens` holds what was emitted so far, `trace` one record for each
     target pass. Made by `generate`. A step that fails leaves both as they
-    were, and what it has drafted is kept for the next try.
+    were; what it has drafted is kept for the next try, and so is what the
+    rule has said. A text that has ended takes no further step.
 
     Notes
     -----
@@ -86,7 +104,8 @@ class Generation:
         self.stop, self.stops, self.max_tokens = stop, stops, max_tokens
         self.piece = piece and (lambda token: b"" if token in stop else piece(token))
         self.chance, self.clock, self.trace = chance, clock, Trace()
-        self._read, self._given, self._drafted = (0, ()), 0, None
+        self._read, self._given, self._drafted, self._judged = (0, ()), 0, None, None
+        self._windows = _window(target), _window(drafter) + 1
 
     @property
     def tokens(self):
@@ -108,13 +127,26 @@ class Generation:
         """Draft the next block, if it is not there; return what to ask.
 
         Pairs (context, n_rows): laws that are wanted of the target.
+
+        Raises
+        ------
+        ValueError
+            If the text has ended, or the drafter drafts more than it was
+            asked for.
         """
+        if self.done:
+            raise ValueError("step: expected a text that goes on, got one that has ended "
+                             f"with {len(self.tokens)} tokens")
         n = self.trace.n_steps
         if self._drafted is None or self._drafted[0] != n:
-            start = self.clock()
-            gamma = min(self.gamma, self.max_tokens - len(self.tokens) - 1)
+            start, text = self.clock(), self.prompt + self.tokens
+            room = min(self._windows) - len(text)
+            gamma = max(0, min(self.gamma, self.max_tokens - len(self.tokens) - 1, room))
             kind = _Branches if hasattr(self.drafter, "propose_tree") else _Path
-            block = kind(self.drafter, self.prompt + self.tokens, gamma, self.chance)
+            block = kind(self.drafter, text, gamma, self.chance)
+            if block.n_drafted > gamma:
+                raise ValueError(f"draft: expected at most {gamma} tokens in a row, as asked "
+                                 f"for, got {block.n_drafted}")
             self._drafted = n, block, self.clock() - start
         return self._drafted[1].requests
 
@@ -123,24 +155,35 @@ class Generation:
         rows, # laws asked for by `requests`: one array a request
         verify=0., # seconds that the target has taken for them
     ): # Step
-        """Judge the block, emit what is kept; return the record."""
-        start = self.clock()
+        """Judge the block, emit what is kept; return the record.
+
+        Raises
+        ------
+        ValueError
+            If no block was drafted, or it has been settled.
+        """
+        start, at = self.clock(), self.trace.n_steps
+        if self._drafted is None or self._drafted[0] != at:
+            raise ValueError("settle: expected a block from `requests` that is not settled, "
+                             "got none")
         _, block, draft = self._drafted
         plain = rows[0] if len(rows) == 1 else [row for part in rows for row in part]
         rows = plain
         if self.warp: rows = [self.warp(*pair) for pair in zip(plain, block.texts())]
         ask_rule = self.clock()
-        n_tested, n_accepted, emitted, used = block.judge(self.rule, rows, self.chance)
+        if self._judged is None or self._judged[0] != at:  # else: asked, and failed then
+            self._judged = at, block.judge(self.rule, rows, self.chance)
+        n_tested, n_accepted, emitted, used, leaf = self._judged[1]
         rule = self.clock() - ask_rule
         end = self._end(emitted)
         if end is not None:
             emitted = emitted[:end + 1]
-            if end < n_accepted: n_tested = n_accepted = end + 1
+            if end < n_accepted: n_tested, n_accepted, leaf = end + 1, end + 1, False
         logs = [tuple(_log(float(laws[i][x])) for i, x in zip(used, emitted))
                 for laws in (rows, plain)]
         rest = self.clock() - start - rule
         step = Step(block.n_drafted, n_tested, n_accepted, emitted, end is not None, *logs,
-                    Seconds(draft, verify, rule, rest))
+                    Seconds(draft, verify, rule, rest), leaf)
         self.trace.steps.append(step)  # all at once: nothing else says it is done
         return step
 
@@ -151,7 +194,13 @@ class Generation:
         return min(ends if string is None else [*ends, string], default=None)
 
     def step(self):
-        """Draft, verify, emit what is kept; return the Step."""
+        """Draft, verify, emit what is kept; return the Step.
+
+        Raises
+        ------
+        ValueError
+            As `requests`, and as the models, the rule and `piece`.
+        """
         requests, start = self.requests(), self.clock()
         rows = ask(self.target, requests)
         return self.settle(rows, self.clock() - start)
@@ -162,8 +211,8 @@ class Generation:
         while self._given == len(self.tokens):
             if self.done: raise StopIteration
             self.step()
-        self._given += 1
-        return self.tokens[self._given - 1]
+        token = self.tokens[self._given]
+        self._given += 1; return token  # one line: no interrupt can fall between
 
     def run(self):
         """Go on to the end; return the generation itself."""
@@ -184,7 +233,9 @@ class Generation:
     def stream(self):
         """Iterate over the text, in parts that will not change.
 
-        After an exception, asking for the next part goes on.
+        After an exception, asking for the next part goes on. What was
+        returned is not returned again, even if an interrupt has kept it
+        from the caller; `tokens` and `text` are whole in any case.
 
         Raises
         ------
@@ -202,19 +253,18 @@ class Generation:
 class _Texts:
     "The text of a generation, as an iterator that survives exceptions."
     def __init__(self, generation, stream):
-        self.generation, self.stream, self.n, self.closed = generation, stream, 0, False
+        self.generation, self.stream = generation, stream
 
     def __iter__(self): return self
 
     def __next__(self):
-        while not self.closed:
-            if self.n < len(self.generation.tokens):
-                self.n += 1
-                out = self.stream.add(self.generation.tokens[self.n - 1])
-            elif self.generation.done: self.closed, out = True, self.stream.close()
-            else: out = self.generation.step() and ""
-            if out: return out
-        raise StopIteration
+        made, stream = self.generation, self.stream
+        while not stream._ready:
+            if stream.n_tokens < len(made.tokens): stream._read(made.tokens[stream.n_tokens])
+            elif not made.done: made.step()
+            elif stream.closed: raise StopIteration
+            else: stream._finish()
+        return stream._take()
 
 # %% ../nbs/46_decode.ipynb #484382ed
 def generate(
@@ -237,7 +287,9 @@ def generate(
     The warp applies to every target row, the bonus row included. A `draft`
     that is a plain model is warped in the same way; a drafter (an object
     with `propose` or `propose_tree`) declares its own laws. A tree drafter
-    wants a tree rule.
+    wants a tree rule. A model with `n_positions` is never asked to read a
+    draft beyond them; the step that finds the target's window full raises
+    the target's error.
 
     Raises
     ------
@@ -254,7 +306,7 @@ def generate(
     vocab_size = target.vocab_size
     prompt = as_tokens(prompt, vocab_size, "prompt")
     if not prompt: raise ValueError("prompt: expected at least one token, got none")
-    stop = as_tokens([stop] if isinstance(stop, int) else list(stop), vocab_size, "stop")
+    stop = as_tokens([stop] if isinstance(stop, Integral) else list(stop), vocab_size, "stop")
     gamma = as_count(gamma, "gamma", 0)
     max_tokens = as_count(max_tokens, "max_tokens", 0)
     if draft is None: gamma = 0

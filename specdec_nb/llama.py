@@ -377,6 +377,7 @@ class Llama(Model):
         embed=None, # row x likewise, shape (V, d), where it is not the same
     ):
         super().__init__(config.vocab_size)
+        self.n_positions = config.n_positions
         self.config, self.layers, self.norm = config, list(layers), norm
         self.unembed, self.embed = unembed, unembed.T if embed is None else embed
         self._cache = np.empty(self._room(0), unembed.dtype)

@@ -40,12 +40,15 @@ class Model:
     A subclass defines `_law(context)`, the law after a whole context, or
     `_laws(new)`, the laws after each new token given the held
     `self.tokens`. If it stores more than the tokens, `_keep(n)` must cut
-    that to what belongs to the first n of them.
+    that to what belongs to the first n of them. If it cannot read a context
+    of any length, `n_positions` is the longest.
 
     Notes
     -----
     Definition: def-model. Proof: prp-cache.
     """
+
+    n_positions = None  # no limit
 
     def __init__(
         self,

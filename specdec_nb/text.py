@@ -47,7 +47,7 @@ class TextStream:
     """Turn tokens into text as they come, and never take a letter back.
 
     `stopped` tells whether a stop string has occurred. It is not shown, nor
-    is anything behind it.
+    is anything behind it. A call that fails changes nothing.
 
     Raises
     ------
@@ -66,7 +66,8 @@ class TextStream:
     ):
         self.piece, self.stops = piece, as_stops(stop_text)
         self.held, self.stopped = b"", False
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.n_tokens, self.closed = 0, False  # how many were read
+        self._letter, self._ready = b"", ""  # half a letter; text not yet returned
 
     def _n_held(self, data):
         "Length of the longest end of the bytes that begins a stop string."
@@ -78,19 +79,33 @@ class TextStream:
         token, # the next token
     ): # str, often one letter or none
         """Return the text that is certain now and was not before."""
-        if self.stopped: return ""
-        data = self.held + self.piece(token)
-        found = first_stop(data, self.stops)
-        if found: end, self.held, self.stopped = found[0], b"", True
-        else:
-            end = len(data) - self._n_held(data)
-            self.held = data[end:]
-        return self._decoder.decode(data[:end], self.stopped)
+        self._read(token)
+        return self._take()
 
     def close(self):
         """Return what was held back, when no more tokens will come."""
-        data, self.held = self.held, b""
-        return self._decoder.decode(data, True)
+        self._finish()
+        return self._take()
+
+    def _read(self, token):
+        "Decode a token; its text is ready then."
+        n, data = self.n_tokens + 1, self.held + (b"" if self.stopped else self.piece(token))
+        found = first_stop(data, self.stops)
+        end = found[0] if found else len(data) - self._n_held(data)
+        self._commit(data[:end], b"" if found else data[end:], bool(found) or self.stopped, n)
+
+    def _finish(self): self._commit(self.held, b"", self.stopped, self.n_tokens, True)
+
+    def _commit(self, data, held, stopped, n, closed=False):
+        data = self._letter + data
+        text, used = codecs.utf_8_decode(data, "replace", stopped or closed)
+        text, rest = self._ready + text, data[used:]
+        self._letter, self._ready, self.held, self.stopped, self.n_tokens, self.closed = (
+            rest, text, held, stopped, n, closed)
+
+    def _take(self):
+        text = self._ready
+        self._ready = ""; return text  # one line: no interrupt can fall between
 
 
 def text_of(

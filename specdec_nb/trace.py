@@ -37,12 +37,13 @@ class Step:
     logprobs: tuple = field(default=(), compare=False) # log target law of each token
     plain_logprobs: tuple = field(default=(), compare=False) # before the warp
     seconds: Seconds = field(default=None, compare=False) # where the time went
+    leaf: bool = False # a tree's path ended above the last level, at no child
 
     @property
     def kinds(self):
         """Name what each emitted token is, in order."""
         last = ("plain" if not self.n_drafted else
-                "bonus" if self.n_accepted == self.n_drafted else "replaced")
+                "bonus" if self.leaf or self.n_accepted == self.n_drafted else "replaced")
         n_rest = len(self.emitted) - self.n_accepted
         return ("accepted",)*self.n_accepted + (last,)*n_rest
 
@@ -169,6 +170,7 @@ def _record(step):
               "stopped": step.stopped, "logprobs": finite(step.logprobs),
               "plain_logprobs": finite(step.plain_logprobs)}
     if step.seconds is not None: record["seconds"] = step.seconds._asdict()
+    if step.leaf: record["leaf"] = True
     return record
 
 
@@ -250,9 +252,13 @@ def as_step(
         raise ValueError(f"{where}: emitted: expected a list of tokens, "
                          f"got {emitted!r:.60}")
     emitted = tuple(as_count(x, f"{where}: emitted", 0, 2**31) for x in emitted)
-    if not isinstance(stopped, bool):
-        raise ValueError(f"{where}: stopped: expected true or false, got {stopped!r:.60}")
-    n = counts[2] + 1
+    leaf, n = record.get("leaf", False), counts[2] + 1
+    for name, value in (("stopped", stopped), ("leaf", leaf)):
+        if not isinstance(value, bool):
+            raise ValueError(f"{where}: {name}: expected true or false, got {value!r:.60}")
+    if leaf and not (counts[2] < counts[1] and len(emitted) == n):
+        raise ValueError(f"{where}: leaf: expected a token behind a level that failed, got "
+                         f"n_tested = {counts[1]}, n_accepted = {counts[2]}")
     if len(emitted) != n and not (stopped and len(emitted) == n - 1 > 0):
         raise ValueError(f"{where}: emitted: expected {n} tokens, one more than n_accepted "
                          f"(or as many, if they end at a stop), got {len(emitted)}")
@@ -270,4 +276,4 @@ def as_step(
         if None in values:
             raise ValueError(f"{where}: seconds: expected numbers, got None")
         seconds = Seconds(*_numbers(values, f"{where}: seconds", 4, 0, 1e9))
-    return Step(*counts, emitted, stopped, *logs, seconds)
+    return Step(*counts, emitted, stopped, *logs, seconds, leaf)

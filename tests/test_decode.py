@@ -16,10 +16,11 @@ from specdec_nb.coupling import OneToken
 from specdec_nb.models import TableModel, embedded_pair
 from specdec_nb.rules import (Verdict, autoregressive, greedy_rule, in_turn,
                               sample_match_rule, token_rule)
+from specdec_nb.drafters import Draft
 from specdec_nb.testing import E, F, constant, law, random_model, refuses
 from specdec_nb.trace import Seconds, Step, Trace
 from specdec_nb.trees import (TreeDrafter, TreeVerdict, branching_shape, naive_tree_rule,
-                              recursive_tree_rule, traversal_rule)
+                              node_depths, recursive_tree_rule, traversal_rule)
 from specdec_nb.warps import Warp
 
 # %% ../nbs/46_decode.ipynb #cb72077b
@@ -115,6 +116,34 @@ def follows_the_first_child(target, tree, chance):
         node = tree.children(node)[0]
         path += (node,)
     return TreeVerdict(path, chance.draw(target[node]), ())
+
+# %% ../nbs/46_decode.ipynb #36dbac6f
+def test_uneven_trees_leave_a_true_record():
+    #| mutant: Step = takes_a_leaf_for_a_cut
+    function, small = random_model(14, 3), random_model(64, 3)
+    for shape in ((-1, 0, 1, 2, 0), (-1, 0, 1, 2, 3, 1, 0, 6), (-1, 0, 0, 2)):
+        depth, trace, kinds = max(node_depths(shape)), Trace(), set()
+        for seed in range(100):
+            made = generate(TableModel(function, 3), (0,), rule=recursive_tree_rule, gamma=9,
+                            draft=TreeDrafter(TableModel(small, 3), shape), max_tokens=depth + 1,
+                            chance=Sampled(np.random.default_rng(seed))).run()
+            assert Trace.from_jsonl(made.trace.to_jsonl()) == made.trace
+            first = made.trace.steps[0]
+            trace.steps.append(replace(first) if Step is type(first) else Step(first))
+            kinds.add((first.n_accepted, first.kinds[-1]))
+            assert first.n_drafted == depth and not first.stopped
+        shares = [np.mean([s.n_accepted > i for s in trace.steps]) for i in range(depth)]
+        assert np.allclose(trace.survival, shares, rtol=0, atol=1e-12)
+        assert isclose(1 + sum(trace.survival), trace.tokens_per_step)
+        assert [p.survival.value for p in trace.places()] == trace.survival
+        assert (depth, "bonus") in kinds and (0, "replaced") in kinds
+        assert any(kind == "bonus" and 0 < n < depth for n, kind in kinds)
+
+
+# %% ../nbs/46_decode.ipynb #9f5678d8
+def takes_a_leaf_for_a_cut(step):
+    "Wrong on purpose: below a leaf nothing counts as tested."
+    return replace(step, n_tested=step.n_accepted) if step.leaf else step
 
 # %% ../nbs/46_decode.ipynb #915e4ebc
 def test_warps_in_the_loop():
@@ -278,6 +307,91 @@ def cycle(context):
     "A model that is certain: 0, 1, 2, 0, 1, 2, ..."
     return np.eye(3)[(context[-1] + 1) % 3]
 
+# %% ../nbs/46_decode.ipynb #d34a3be7
+def test_drafts_stay_within_the_windows():
+    #| mutant: generate = looks_at_no_window
+    class Short(TableModel):
+        "A model that reads at most so many tokens."
+        def __init__(self, table, vocab_size, n_positions):
+            super().__init__(table, vocab_size)
+            self.n_positions = n_positions
+
+        def rows(self, context, n_rows=1):
+            if len(context) > self.n_positions: raise ValueError("context: window is full")
+            return super().rows(context, n_rows)
+
+    function, small = random_model(31, 2), random_model(81, 2)
+    for gamma in (1, 3, 8):
+        for window in (1, 2, 4, 6, 99):
+            for rule, draft in ((token_rule, Short(small, 2, window)), (recursive_tree_rule,
+                                TreeDrafter(Short(small, 2, window), (-1, 0, 1, 2, 3, 4)))):
+                made = generate(Short(function, 2, 6), (0, 1), draft=draft, gamma=gamma,
+                                rule=rule, chance=Sampled(np.random.default_rng(gamma)))
+                refuses(made.run, "window is full")
+                assert len(made.tokens) == 5, "of 6 positions the prompt takes two"
+                assert window < 4 or made.trace.steps[0].n_drafted == min(gamma, 4, window - 1)
+
+    law = law_of(lambda chance: tuple(generate(
+        Short(function, 2, 4), (0,), draft=Short(small, 2, 3), gamma=3, rule=token_rule,
+        max_tokens=4, chance=chance)))
+    assert law == plain_law(function, (0,), 4)
+
+
+# %% ../nbs/46_decode.ipynb #f7d72f66
+def looks_at_no_window(target, prompt, right=generate, **kwargs):
+    "Wrong on purpose: drafts as if the models could read contexts of any length."
+    made = right(target, prompt, **kwargs)
+    made._windows = float("inf"), float("inf")
+    return made
+
+# %% ../nbs/46_decode.ipynb #8c083a78
+def test_nothing_comes_after_the_end():
+    #| mutant: generate = steps_on
+    class Eager:
+        "A drafter that drafts five tokens, whatever it is asked for."
+        vocab_size = 3
+
+        def propose(self, context, gamma, chance):
+            return Draft((1, 2, 0, 1, 2), [np.eye(3)[x] for x in (1, 2, 0, 1, 2)])
+
+    def start(**options):
+        return generate(TableModel(cycle, 3), [0], chance=Sampled(np.random.default_rng(0)),
+                        **options)
+
+    for options in (dict(stop=2), dict(stop=np.int64(2)), dict(stop=[np.int64(2)]),
+                    dict(max_tokens=2), dict(max_tokens=0)):
+        for draft in (None, TableModel(cycle, 3)):
+            made = start(draft=draft, **options).run()
+            assert made.tokens == (() if options == dict(max_tokens=0) else (1, 2))
+            for ask in (made.step, made.requests):
+                refuses(ask, "step", "ended", f"{len(made.tokens)} tokens")
+            assert made.done and made.tokens == tuple(made)
+    made = start()
+    refuses(lambda: made.settle([]), "settle", "requests")
+    rows = [made.target.rows(context, n) for context, n in made.requests()]
+    made.settle(rows)
+    refuses(lambda: made.settle(rows), "settle", "settled")
+    assert made.tokens == (1,)
+    for options in (dict(max_tokens=3), dict(gamma=4)):
+        refuses(start(draft=Eager(), **options).step, "draft", "at most", "got 5")
+
+
+# %% ../nbs/46_decode.ipynb #646e2e26
+def steps_on(target, prompt, right=generate, **kwargs):
+    "Wrong on purpose: whoever asks for a step gets one, ended or not."
+    made = right(target, prompt, **kwargs)
+
+    ended = type(made).done.fget
+
+    class Wrong(type(made)):
+        done = property(lambda self: False)
+
+        def run(self):
+            while not ended(self): self.step()
+            return self
+    made.__class__ = Wrong
+    return made
+
 # %% ../nbs/46_decode.ipynb #dc626829
 def test_failures_do_not_bias():
     #| checks: exact thm-failures
@@ -349,6 +463,25 @@ def test_streaming_and_interrupts():
         assert tuple(out) == generation.tokens and len(out) == 12
         assert generation.text == "".join("abc"[x] for x in out) == "".join(generation.stream())
         return generation
+
+    class Once:
+        "The bytes of a token; fails the first time that it sees b."
+        failed = False
+        def __call__(self, token):
+            if token == 1 and not self.failed:
+                self.failed = True
+                raise OSError
+            return b"abc"[token:token + 1]
+
+    def first_token(chance):
+        made = generate(TableModel(constant(E.target), 2), (0,), gamma=1, max_tokens=2,
+                        draft=TableModel(constant(E.draft), 2), piece=Once(), stop_text="xy", chance=chance)
+        while not made.done:
+            try: made.step()
+            except OSError: pass
+        return made.tokens[0]
+
+    assert law_of(first_token) == {0: F(1, 2), 1: F(1, 2)}, "what the rule said is kept"
 
     broken = text(Fails(random_model(60, 3), 3))
     assert broken.target.n_passes == broken.trace.n_steps + 1

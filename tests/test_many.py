@@ -493,12 +493,14 @@ def test_an_interrupt_at_every_line():
 
         def __call__(self, frame, event, _):
             code = frame.f_code
-            if not code.co_filename.endswith(LIBRARY) and code.co_name != "settle": return None
+            if not code.co_filename.endswith(LIBRARY) and code.co_name not in LATE: return None
             self.n += event == "line"
             if event == "line" and self.n == self.k: raise KeyboardInterrupt
             return self
 
-    LIBRARY = tuple(f"specdec_nb/{name}.py" for name in ("decode", "models", "drafters", "trace"))
+    LIBRARY = tuple(f"specdec_nb/{name}.py" for name in ("decode", "models", "drafters", "trace",
+                                                         "text"))
+    LATE = "settle", "lost_letter"
     function, small = random_model(38, 3), random_model(88, 3)
     k, interrupted, traced = 0, True, sys.gettrace()
     while interrupted:
@@ -516,4 +518,21 @@ def test_an_interrupt_at_every_line():
         for i, (x, logprob) in enumerate(zip(made.tokens, logs)):
             assert isclose(logprob, true_log(function, (0, 1, *made.tokens[:i]), x))
     assert k > 100, "there were many lines"
+
+    def letters(token): return "aé€".encode()[2*token:2*token + 2]  # halves of letters
+
+    for kind in ("tokens", "stream"):
+        k, interrupted = 0, True
+        while interrupted:
+            k, interrupted, out = k + 1, False, []
+            made = generate(Checked(function), (0, 1), draft=Checked(small), gamma=2, max_tokens=6,
+                            piece=letters, stop_text="€é", chance=Sampled(np.random.default_rng(3)))
+            parts = made if kind == "tokens" else made.stream()
+            sys.settrace(At(k))
+            try: out.append(next(parts))
+            except KeyboardInterrupt: interrupted = True
+            finally: sys.settrace(traced)
+            out += parts
+            assert (tuple(out) == made.tokens) if kind == "tokens" else "".join(out) == made.text
+        assert k > 100
 
