@@ -16,7 +16,7 @@ from specdec_nb.testing import refuses
 
 # %% ../nbs/77_server.ipynb #7574776c
 def test_both_ways_to_write_logprobs_are_read():
-    from specdec_nb.server import _read_logprobs
+    from specdec_nb.server import _as_object, _clear, _law, _read_logprobs
 
     new = {"content": [{"id": 5, "token": "a", "logprob": -1., "top_logprobs": [
         {"id": 5, "token": "a", "logprob": -1.}, {"id": 7, "token": "b", "logprob": -2.}]},
@@ -25,6 +25,14 @@ def test_both_ways_to_write_logprobs_are_read():
     old = {"tokens": ["a", "c"], "token_logprobs": [-1., -3.], "top_logprobs": [{"a": -1.}, None]}
     assert _read_logprobs(old) == (("a", "c"), ({"a": -1.}, None))
     assert _read_logprobs(None) == ((), ()) == _read_logprobs({})
+    # names that are not one token's alone keep their place in a list, and belong to all others
+    half = {"content": [{"token": "\ufffd", "top_logprobs": [
+        {"token": "a", "logprob": -1.}, {"token": "\ufffd", "logprob": -2.},
+        {"token": "b", "logprob": -3.}, {"token": "b", "logprob": -4.}]}]}
+    (token,), (found,) = _read_logprobs(half)
+    assert token == "\ufffd" and len(found) == 4 and _clear(found) == {"a": -1.}
+    twice = _as_object("", b'{"top": {"a": -1.0, "b": -2.0, "a": -3.0}}', 99)["top"]
+    assert twice == {"a": None, "b": -2.} and _law([*twice.items()]) == {"b": -2.}
 
 
 # %% ../nbs/77_server.ipynb #5e278c2c
@@ -77,6 +85,12 @@ class Handler(BaseHTTPRequestHandler):
         if how.get("fail"): # a list of answers to give first
             code, value, headers = how["fail"].pop(0)
             if code == "hang": time.sleep(value)
+            elif code == "raw": # the bytes of a whole answer, in pieces, with a pause after each
+                for piece in value:
+                    try: self.wfile.write(piece)
+                    except OSError: break
+                    time.sleep(headers.get("pause", 0))
+                self.close_connection = True
             else: self.answer(code, value, **headers)
             return
         if self.path == "/tokenize" and how.get("secretive"):
@@ -151,13 +165,55 @@ def test_the_client_keeps_its_limits():
     with serving(fail=[(400, {"error": "no such field"}, {})]) as server:
         assert "no such field" in error_of(lambda: client(server).complete(PROMPT, 1))
         assert len(server.seen) == 1, "a refusal is not tried again"
+    def choice(**fields): return {"choices": [{"text": "", **fields}]}
+    def listed(*pairs): return [{"id": t, "token": "x", "logprob": p} for t, p in pairs]
     for answer, word in ((b"<html>", "expected JSON"), ([1], "JSON object"), ({}, "completion"),
-                         ({"choices": [{"logprobs": 3, "text": ""}]}, "completion"),
-                         (b" "*99, "more than 50 bytes")):
+                         (b"[" * 200_000, "expected JSON"), (choice(text=None), "text"),
+                         (choice(logprobs=3), "completion"),
+                         (choice(logprobs={"tokens": [[1]]}), "token"),
+                         (choice(logprobs={"tokens": ["a", "b"], "top_logprobs": [None]}), "2 tokens"),
+                         (choice(logprobs={"content": [{"id": True, "token": "a"}]}), "token"),
+                         *[(choice(logprobs={"content": [{"id": 1, "top_logprobs": listed((1, p))}]}),
+                            "logarithm") for p in (1e308, .5, float("nan"))],
+                         (b" "*300_001, "more than 300000 bytes")):
         with serving(fail=[(200, answer, {})]) as server:
-            assert word in error_of(lambda: client(server, max_bytes=50).complete(PROMPT, 1))
+            assert word in error_of(lambda: client(server, max_bytes=300_000).complete(PROMPT, 1))
     with serving(fail=[("hang", .4, {})]*3) as server:
         assert "timed out" in error_of(lambda: client(server, timeout=.05, retries=1).complete(PROMPT, 1))
+    odd = choice(logprobs={"content": []}) | {"timings": {"draft_n": "x"}}
+    for answer in (odd, odd | {"timings": [1]}):
+        with serving(fail=[(200, answer, {})]) as server:
+            assert client(server).complete(PROMPT, 1).drafted is None
+
+    # a limit for the whole request, however the server drips
+    for pieces in ([b"x"]*400, [b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n", *[b" "]*400]):
+        with serving(fail=[("raw", pieces, {"pause": .01})]) as server:
+            start = time.monotonic()
+            assert "timed out" in error_of(lambda: client(server, timeout=.1, retries=0).complete(PROMPT, 1))
+            assert time.monotonic() - start < 2.
+    # what is cut short or garbled on the way is tried again
+    start = b"HTTP/1.1 200 OK\r\n"
+    for garbled in (start + b"Content-Length: 99\r\n\r\n{}", b"nonsense\r\n\r\n",
+                    start + b"Transfer-Encoding: chunked\r\n\r\n-1\r\n"):
+        with serving(fail=[("raw", [garbled], {})]) as server:
+            assert client(server).complete(PROMPT, 1).finished == "length" and len(server.seen) == 2
+    waits.clear()
+    with serving(fail=[(429, b"", {"Retry_After": "\xb2"}), (429, b"", {"Retry_After": "9"*30})]) as server:
+        assert client(server).complete(PROMPT, 1).finished == "length" and waits == [.5, 60.]
+
+    # nothing goes to a host that was not named
+    with serving() as other:
+        for code in (301, 302, 303, 307, 308):
+            with serving(fail=[(code, b"", {"Location": other.url + "/v1/completions"})]) as server:
+                said = error_of(lambda: client(server, key="SECRET").complete(PROMPT, 1))
+                assert "redirects are not followed" in said and other.url in said
+        assert not other.seen
+    assert "SECRET" not in repr(Client("http://localhost", key="SECRET"))
+    try: Client("http://localhost", key="SECRET\nx")
+    except ValueError as error: assert "key" in str(error) and "SECRET" not in str(error)
+    else: raise AssertionError("a key of two lines")
+    with serving(fail=[(400, {"error": "Unrecognized request argument supplied: min_p"}, {})]) as server:
+        assert "min_p comes from extra" in error_of(lambda: client(server).complete(PROMPT, 1))
     gone = server.url
     assert "refused" in error_of(lambda: Client(gone, sleep=waits.append, retries=1).complete(PROMPT, 1))
 
@@ -168,7 +224,13 @@ def test_the_client_keeps_its_limits():
         for _ in range(5): slow.complete(PROMPT, 1)
         assert now[0] == 1., "five requests at four a second take a second"
         assert "max_requests" in error_of(lambda: slow.complete(PROMPT, 1))
+    for url in ("http://x", "http://x/v1", "http://x/v1/", "http://x/v1/completions"):
+        assert Client(url).url == "http://x"
     for bad, word in (({"url": "file:///etc"}, "http"), ({"timeout": 0}, "timeout"), ({"rate": 0}, "rate"),
+                      ({"timeout": float("inf")}, "timeout"), ({"rate": 1e-320}, "rate"),
+                      ({"url": "http://[::1"}, "url"), ({"url": "http://x:y"}, "url"),
+                      ({"url": "http://x/\xe9"}, "url"), ({"url": "http://me:word@x"}, "key"),
+                      ({"url": "http://x/v1/chat/completions"}, "chat"), ({"extra": "a"}, "extra"),
                       ({"retries": -1}, "retries"), ({"max_requests": 0}, "max_requests"),
                       ({"backoff": -1}, "backoff")):
         refuses(lambda: Client(**{"url": "http://localhost", **bad}), word)
