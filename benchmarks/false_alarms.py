@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from specdec_nb.audit import _piece, _views, battery, sampler
+from specdec_nb.audit import battery, sampler
 from specdec_nb.evidence import log_e_value
 
 OUT = Path(__file__).parent/"results"/"false_alarms.json"
