@@ -1144,7 +1144,7 @@ def sampler(
     fn, # fn(target, draft, tokens, rng or uniforms) -> emitted tokens
     *,
     uniforms=False, # True: fn takes gamma+1 uniforms; or a function of gamma
-    batch=False, # True (or a size): fn takes whole batches
+    batch=False, # True, or a size: fn takes whole batches; False or 0: one block at a time
     rule=None, # "token" or "block": what fn claims to be; None: unknown
     n=None, # blocks a case; None: what `detect` needs, or 20,000
     detect=None, # bias that must be seen (with probability 0.9); None: `ENOUGH`
@@ -1180,7 +1180,7 @@ def sampler(
         raise ValueError(f'rule: expected "token", "block" or None, got {rule!r}')
     cases = battery(seed) if cases is None else _as_cases(cases)
     if uniforms is True: uniforms = _one_each
-    batch = {True: 256, False: 0}[batch] if isinstance(batch, bool) else as_count(batch, "batch", 1)
+    batch = 256 if batch is True else as_count(int(batch) if batch is False else batch, "batch")
     subject = subject or getattr(fn, "__name__", type(fn).__name__)
     rules = [None if c.bins is not None else rule for c in cases]
     m = len(cases) + sum(r is not None for r in rules)

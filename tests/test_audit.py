@@ -441,7 +441,7 @@ def test_what_cannot_be_audited():
     assert audit.exit_code == 2 and "(n_accepted, token)" in audit.could_not
     assert engine(lambda *args: sys.exit(0), n=20).exit_code == 2
     assert "padding" in engine(lambda *args: (0, -1), n=20).could_not
-    for batch in (-1, 0, 2.5): refuses(lambda: sampler(plain_rule, n=400, batch=batch), "batch")
+    for batch in (-1, 2.5): refuses(lambda: sampler(plain_rule, n=400, batch=batch), "batch")
     refuses(lambda: sampler(plain_rule, detect=0), "detect", "(0, 1)")
     refuses(lambda: engine(lazy_engine, draft_law="hot"), "draft_law", "greedy")
     refuses(lambda: sampler(plain_rule, n=0), "n", ">= 1")
