@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .dist import as_laws, as_tokens, overlap
+from .dist import _clipped, as_laws, as_tokens, overlap
 
 # %% ../nbs/20_coupling.ipynb #af594b75
 class OneToken(NamedTuple):
@@ -115,7 +115,7 @@ def acceptance_rate(
     -----
     Proof: cor-acceptance. Source: Leviathan et al. (2023), theorem 3.5.
     """
-    return overlap(target, draft).sum()
+    return _clipped(overlap(target, draft).sum())
 
 
 def coupling_law(

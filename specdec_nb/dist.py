@@ -185,6 +185,11 @@ def as_count(
     return count
 
 # %% ../nbs/10_dist.ipynb #e2637f93
+def _clipped(prob):
+    "A probability that rounding may have carried out of [0, 1]."
+    return min(max(prob, 0), 1)
+
+
 def overlap(
     target, # law to emit, shape (V,)
     draft, # law drafted from, shape (V,)
@@ -219,7 +224,7 @@ def tv(
     Proof: lem-alpha-tv. Leviathan et al. (2023) call it D_LK (section 3.2).
     """
     target, draft = as_laws(target, draft)
-    return min(abs(target - draft).sum()/2, 1) # rounding of floats may exceed 1
+    return _clipped(abs(target - draft).sum()/2)
 
 # %% ../nbs/10_dist.ipynb #4143e395
 def residual(

@@ -16,7 +16,7 @@ import numpy as np
 
 from .chance import law_of
 from .coupling import replacement_law
-from .dist import as_law, as_laws, as_tokens, is_exact
+from .dist import _clipped, as_law, as_laws, as_tokens, is_exact
 
 # %% ../nbs/32_multidraft.ipynb #94921bc0
 class Choice(NamedTuple):
@@ -280,7 +280,7 @@ def recursive_acceptance(
     for _ in range(check_count(k)):
         tests += rejected
         rejected = np.maximum(target - tests*draft, 0).sum()
-    return 1 - rejected
+    return _clipped(1 - rejected)
 
 # %% ../nbs/32_multidraft.ipynb #feb35509
 def kseq_rho(
@@ -372,7 +372,7 @@ def kseq_acceptance(
     """
     target, draft = as_laws(target, draft)
     if rho is None: rho = kseq_rho(target, draft, k)
-    return 1 - (1 - np.minimum(draft, target/rho).sum())**check_count(k)
+    return _clipped(1 - (1 - _clipped(np.minimum(draft, target/rho).sum()))**check_count(k))
 
 # %% ../nbs/32_multidraft.ipynb #b4e97256
 def greedy_draft_rule(

@@ -12,7 +12,7 @@ from operator import index
 
 import numpy as np
 
-from .dist import as_law, as_laws
+from .dist import _clipped, as_law, as_laws
 from .rules import sample_match_rule
 
 # %% ../nbs/36_shared.ipynb #94ba8a37
@@ -175,7 +175,7 @@ def match_rate(
     """
     target, draft = as_laws(target, draft)
     tokens, _, m = _sweep(target, draft)
-    return (draft[tokens]/m).sum()
+    return _clipped((draft[tokens]/m).sum())
 
 # %% ../nbs/36_shared.ipynb #36fd003c
 def race_law(
@@ -291,7 +291,7 @@ def list_match_bound(
     _check_lists(n_lists)
     tokens, _, m = _sweep(target, draft)
     q, p = target[tokens], draft[tokens]
-    return (n_lists*p*q/(m*q + (n_lists - 1)*p)).sum()
+    return _clipped((n_lists*p*q/(m*q + (n_lists - 1)*p)).sum())
 
 # %% ../nbs/36_shared.ipynb #eaba9847
 def list_match_rate(
@@ -323,7 +323,7 @@ def list_match_rate(
         for _ in range(n_lists - 1): terms = _times_out(terms, others)
         missed += sum(n_lists*weight/(rate + n_lists/target[j])
                       for rate, weight in terms.items())
-    return 1 - missed
+    return _clipped(1 - missed)
 
 
 def _times_out(left, right):
