@@ -73,7 +73,7 @@ class Estimate(NamedTuple):
 
 def as_confidence(
     confidence, # least coverage of an interval, in (0, 1)
-): # the same number
+): # the same number, as a float
     """Check that a number can be the coverage of an interval.
 
     Raises
@@ -83,7 +83,7 @@ def as_confidence(
     """
     if not isinstance(confidence, Real) or not 0 < confidence < 1:
         raise ValueError(f"confidence: expected a number in (0, 1), got {confidence!r}")
-    return confidence
+    return float(confidence)
 
 
 def clopper_pearson(
@@ -202,7 +202,7 @@ def survival_from_trace(
     prp-cut-blocks for the intervals. Source: Kaplan and Meier (1958),
     Clopper and Pearson (1934).
     """
-    as_confidence(confidence)
+    confidence = as_confidence(confidence)
     drafted, accepted = as_counts(drafted, accepted)
     up_to_failure = np.minimum(drafted, accepted + 1)
     tested, _ = as_counts(up_to_failure if tested is None else tested, accepted)
@@ -264,8 +264,9 @@ def alpha_from_overlaps(
     (2024), for intervals from bets.
     """
     delta = (1 - as_confidence(confidence))/2
+    if not np.iterable(overlaps) or not len(overlaps := list(overlaps)):
+        raise ValueError(f"overlaps: expected numbers, got {overlaps!r}")
     values = np.array([float(as_number(x, "overlaps", 1)) for x in overlaps])
-    if not len(values): raise ValueError("overlaps: expected numbers, got none")
     return Estimate(math.fsum(values)/len(values), _least_mean(values, delta),
                     1 - _least_mean(1 - values, delta))
 

@@ -248,6 +248,13 @@ H100 = Hardware("H100 SXM", 989*10**12, 3350*10**9)
 H200 = Hardware("H200 SXM", 989*10**12, 4800*10**9)
 
 
+def _numbers(record, kind, name):
+    "The numbers of a ModelSize or a Hardware, checked."
+    if not isinstance(record, kind):
+        raise ValueError(f"{name}: expected a {kind.__name__}, got {record!r}")
+    return [as_number(x, field) for x, field in zip(record, kind._fields) if field != "name"]
+
+
 def pass_time(
     size, # ModelSize
     hardware, # Hardware
@@ -272,10 +279,8 @@ def pass_time(
     """
     rows, batch = as_count(rows, "rows", 1), as_count(batch, "batch", 1)
     context = as_number(context, "context")
-    parameters, kv_bytes, kv_flops, weight_bytes = (
-        as_number(x, name) for x, name in zip(size, size._fields))
-    flops, bandwidth = as_number(hardware.flops, "flops"), as_number(
-        hardware.bandwidth, "bandwidth")
+    parameters, kv_bytes, kv_flops, weight_bytes = _numbers(size, ModelSize, "size")
+    flops, bandwidth = _numbers(hardware, Hardware, "hardware")
     if not flops or not bandwidth:
         raise ValueError(f"hardware: expected positive rates, got {hardware}")
     read = parameters*weight_bytes + batch*context*kv_bytes
@@ -300,8 +305,8 @@ def ridge_rows(
     -----
     Proof: thm-roofline.
     """
-    return (as_number(hardware.flops, "flops")*as_number(weight_bytes, "weight_bytes")
-            / (2*as_number(hardware.bandwidth, "bandwidth")))
+    flops, bandwidth = _numbers(hardware, Hardware, "hardware")
+    return flops*as_number(weight_bytes, "weight_bytes")/(2*bandwidth)
 
 # %% ../nbs/52_systems.ipynb #7ab5dd1e
 def roofline_costs(
@@ -350,9 +355,8 @@ def critical_context(
     Proof: prp-critical-context. Source: Chen et al. (2024), MagicDec.
     """
     rows = as_count(rows, "rows", 1)
-    parameters, kv_bytes, kv_flops, _ = (
-        as_number(x, name) for x, name in zip(size, size._fields))
-    flops, bandwidth = (as_number(x, "hardware") for x in hardware[1:])
+    parameters, kv_bytes, kv_flops, _ = _numbers(size, ModelSize, "size")
+    flops, bandwidth = _numbers(hardware, Hardware, "hardware")
     spare = kv_bytes*flops - rows*kv_flops*bandwidth
     return 2*parameters*rows*bandwidth/spare if spare > 0 else math.inf
 
@@ -414,7 +418,9 @@ def as_trace(
         steps = [tuple(getattr(step, name) for name in TraceCounts._fields)
                  for step in trace.steps]
     else:
-        columns = [list(column) for column in trace]
+        try: columns = [list(column) for column in trace]
+        except TypeError:
+            raise ValueError(f"trace: expected lists of counts, got {trace!r}") from None
         if len(columns) not in (2, 3) or len(set(map(len, columns))) != 1:
             raise ValueError("trace: expected lists (drafted, tested, accepted) of one "
                              f"length, got lengths {[len(c) for c in columns]}")

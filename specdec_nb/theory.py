@@ -89,6 +89,8 @@ def as_survival(
     ValueError
         If a number is not in [0, 1], or is larger than the one before it.
     """
+    if not np.iterable(survival):
+        raise ValueError(f"survival: expected numbers, got {survival!r}")
     values = [as_number(s, "survival", 1) for s in survival]
     for before, after in zip(values, values[1:]):
         if after > before:

@@ -350,7 +350,7 @@ def test_bad_input_is_named():
     refuses(lambda: alpha_from_trace([0], [0]), "drafted", "at least one test")
     refuses(lambda: clopper_pearson(2, 1), "successes", "0 to 1")
     for bad in (0, 1, nan, "x"): refuses(lambda: clopper_pearson(1, 2, bad), "confidence", "(0, 1)")
-    refuses(lambda: alpha_from_overlaps([]), "overlaps", "none")
+    for bad in ([], None, .5): refuses(lambda: alpha_from_overlaps(bad), "overlaps", "numbers")
     refuses(lambda: survival_from_trace([3], [1], tested=[3]), "tested", "first failure")
     refuses(lambda: survival_from_trace([3], [2], tested=[1]), "accepted")
     refuses(lambda: survival_from_trace([3], [2], 0), "confidence")

@@ -664,6 +664,11 @@ def test_bad_input_is_named():
     size = ModelSize(10**9)
     for bad in (dict(rows=0), dict(rows=1, batch=0), dict(rows=1.5), dict(rows=1, context=-1)):
         refuses(lambda: pass_time(size, H100, **bad), next(reversed(bad)))
+    for bad in (None, 3, (10**9, 0, 0, 2)):
+        refuses(lambda: pass_time(bad, H100, 1), "size", "ModelSize")
+        refuses(lambda: critical_context(size, bad, 1), "hardware", "Hardware")
+        refuses(lambda: ridge_rows(bad), "hardware", "Hardware")
+    for bad in (None, 3, (3, 4)): refuses(lambda: as_trace(bad), "trace", "lists")
     refuses(lambda: pass_time(ModelSize(-1), H100, 1), "parameters")
     refuses(lambda: pass_time(size, Hardware("none", 1, 0), 1), "positive rates")
     refuses(lambda: roofline_costs(ModelSize(0), size, H100), "target", "weights")

@@ -304,6 +304,7 @@ def test_bad_input_is_named():
         refuses(lambda: operations_factor(.5, 2, bad), "operations")
         refuses(lambda: best_gamma_from_survival([.5], bad), "cost")
     refuses(lambda: speedup_from_survival([.5, .6], .1), "survival", "not increase", "0.6")
+    for bad in (None, .5): refuses(lambda: expected_tokens_from_survival(bad), "survival", "numbers")
     refuses(lambda: best_gamma(.5, .1, -1), "max_gamma")
     assert oracle_speedup(1, 0) == math.inf
 
