@@ -388,13 +388,18 @@ class _Names:
 def _row(law, names, rounding):
     "Make a row of a list: wide enough for every law that rounds to it, then scaled to 1."
     law = {t: p for t, v in _clear(law).items() if (p := exp(v)) > 0}
-    if not (total := sum(law.values())) <= 1 + rounding:
-        raise ServerError(f"the listed probabilities of a place sum to {total:.6g}: they are not "
-                          f"natural logarithms, or rounded more than rounding = {rounding:g} allows")
+    total = sum(law.values())
     wide = (1 + rounding)*np.array([*law.values(), max(0., 1 - total)])
     wide[-1] += rounding
     wide /= wide.sum()
     return Row(wide[:-1], np.array([names(t) for t in law], int), float(wide[-1]))
+
+
+def _refuse(law, rounding):
+    "Refuse a list that cannot be one of probabilities."
+    if not (total := sum(map(exp, law.values()))) <= 1 + rounding:
+        raise ServerError(f"the listed probabilities of a place sum to {total:.6g}: they are not "
+                          f"natural logarithms, or rounded more than rounding = {rounding:g} allows")
 
 
 def _excess(rounding):
@@ -598,6 +603,7 @@ def _one_sample(client, prompts, n, max_tokens, logprobs, seed, rounding, progre
                                     "a token came without a law, perhaps one that speculation "
                                     "brought") + "; give a baseline"
                 return found
+            for law in laws: _refuse(law, rounding)
             if k is None and laws: k = _listed(laws, logprobs)
             start, tokens = (prompt,) if isinstance(prompt, str) else (*prompt,), answer.tokens
             contexts = [(*start, *tokens[:j]) for j in range(len(laws))]
