@@ -107,6 +107,8 @@ class Injected:
             try: fits = bool(0 <= u < 1)
             except (TypeError, ValueError): fits = False
             if not fits: raise ValueError(f"uniforms: expected numbers in [0, 1), got {u!r}")
+        self.uniforms = tuple(as_fraction(u) if isinstance(u, Rational) else u
+                              for u in self.uniforms)
 
     def _next(self):
         if self.used == len(self.uniforms):

@@ -289,6 +289,7 @@ def alpha_floor(
     """
     if not isinstance(divergence, Real) or not divergence >= 0:
         raise ValueError(f"divergence: expected a number >= 0, got {divergence!r}")
+    divergence = float(divergence) # NumPy's integers would overflow
     rest = math.exp(-divergence)
     huber = rest/(1 + math.sqrt(-math.expm1(-divergence)))  # 1 - sqrt(1 - rest)
     return max(1 - math.sqrt(divergence/2), huber)

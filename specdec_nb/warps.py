@@ -52,9 +52,9 @@ def heat(
     Raises
     ------
     ValueError
-        If `temperature` is not a finite number >= 0.
+        If `law` is not a law or `temperature` not a finite number >= 0.
     """
-    temperature = _number(temperature)
+    law, temperature = as_law(law), _number(temperature)
     if not isinstance(temperature, Real) or not 0 <= temperature < inf:
         raise ValueError(f"temperature: expected a number >= 0, got {temperature!r}")
     if temperature == 1: return law
