@@ -99,7 +99,7 @@ def block_rule(
     Notes
     -----
     Algorithm: alg-block-rule. Proof: thm-block-lossless, thm-block-optimal.
-    Source: Sun et al. (2025), algorithm 2.
+    Source: Sun et al. (2025), algorithm 2 (second-hand).
     """
     target, draft, tokens = check_block(target, draft, tokens)
     weights = block_weights(target, draft, tokens)
@@ -110,6 +110,7 @@ def block_rule(
     return Verdict(n, chance.draw(scaled_residual(target[n], draft[n], weights[n])))
 
 # %% ../nbs/31_block.ipynb #0985d216
+#| code-fold: true
 class PrefixMass(NamedTuple):
     """What happens to one prefix of a drafted block."""
     prefix: tuple # drafted tokens

@@ -15,8 +15,8 @@ from specdec_nb.chance import (Injected, Sampled, expectation, image, law_distan
 from specdec_nb.dist import residual
 from specdec_nb.rules import (Verdict, autoregressive, block, check_block,
                               continued_law, sample_match_rule, survival, token_rule)
-from specdec_nb.testing import (A, B, C, D, F, H, T, constant, law, random_model,
-                                refuses, same)
+from specdec_nb.testing import (A, B, C, D, F, H, T, by_last_token, constant, law,
+                                random_model, refuses, same)
 
 # %% ../nbs/31_block.ipynb #a2ca8d6d
 def random_pairs(vocab_size=3, seeds=range(3)):
@@ -71,6 +71,9 @@ def test_example_D_and_H_by_hand():
         (1, 1): ([1, 1], [1, 1], [0, 0, 1])}
     assert {tokens: row[1] for tokens, row in worked(H).items()} == {
         (0, 0): [1, F(5, 8)], (0, 1): [1, 1], (1, 0): [0, F(1, 5)], (1, 1): [0, F(4, 5)]}
+    equal = [law(1, 2)]*3, [law(1, 2)]*2, [0, 1] # S_1 = 0 and w_1 = 1: coin 1 succeeds
+    assert block_coins(*equal[:2], block_weights(*equal)) == [1, 1]
+    assert law_of(lambda chance: block_rule(*equal, chance).n_accepted) == {2: 1}
     first_row = law_of(lambda chance: block_rule([D.target]*3, [D.draft]*2, [0, 0], chance))
     assert first_row == {(0, 1): F(3, 4), (2, 0): F(1, 12), (2, 1): F(1, 6)}
 
@@ -128,6 +131,33 @@ def test_joint_law_of_the_block():
         for gamma in (0, 1, 2):
             outcomes = law_of(block(block_rule, target, draft, gamma))
             assert outcomes == joint_formula(target, draft, gamma)
+
+
+# %% ../nbs/31_block.ipynb #3cf4583e
+def pieces(rule, target, draft, gamma):
+    "For each prefix: mass kept, replaced at its last token, replaced before."
+    outcomes, out = law_of(block(rule, target, draft, gamma)), {(): (F(1), F(0), F(0))}
+    for length in range(1, gamma + 1):
+        for prefix in product(range(len(target(()))), repeat=length):
+            earlier = sum(out[prefix[:-1]][1:])*target(prefix[:-1])[prefix[-1]]
+            out[prefix] = (kept(outcomes, prefix), outcomes.get((prefix, length - 1), F(0)),
+                           earlier)
+    return out
+
+# %% ../nbs/31_block.ipynb #5543156d
+def test_every_bar_is_as_long_as_the_target_wants():
+    #| checks: exact thm-block-joint thm-block-lossless
+    #| mutant: block_rule = uncapped_last_coin; block_rule = stops_at_first_failure; block_rule = unscaled_residual; block_rule = coin_one_row_early; block_rule = token_rule
+    for target, draft in random_pairs(2) + random_pairs(3) + [tuple(map(constant, D))]:
+        for gamma in (1, 2):
+            account = pieces(block_rule, target, draft, gamma)
+            for prefix, (mass, here, before) in account.items():
+                if not prefix: continue
+                drafted, wanted = (prod(model(prefix[:i])[x] for i, x in enumerate(prefix))
+                                   for model in (draft, target))
+                due = account[prefix[:-1]][0]*target(prefix[:-1])[prefix[-1]]
+                assert mass == min(drafted, due)
+                assert mass + here == due and mass + here + before == wanted
 
 
 # %% ../nbs/31_block.ipynb #7ca50825
@@ -189,7 +219,7 @@ def test_it_keeps_more_exactly_if_debts_can_be_repaid():
     #| checks: exact cor-block-gain
     #| mutant: block_rule = token_rule; block_rule = one_hot_as_ones
     def repays(target, draft, gamma):
-        "Is there a path with a doubtful token and a welcome one behind it?"
+        "Is there a path with a doubtful token and a welcome one after it?"
         for tokens, q, p in paths(target, draft, gamma):
             ratios = [row[x]/other[x] for row, other, x in zip(q, p, tokens)]
             for l in range(gamma):
@@ -276,6 +306,12 @@ def test_valid_rules_obey_the_bounds():
                 row = target(node.prefix[:-1])
                 assert kept(outcomes, node.prefix) <= parent*row[node.prefix[-1]]
                 assert kept(outcomes, node.prefix) <= node.kept
+            for i in range(3): # a kept prefix is continued by the target, the last one too
+                for x in product(range(len(target(()))), repeat=i):
+                    for y, prob in enumerate(target(x)):
+                        text = (*x, y)
+                        goes_on = outcomes.get((text, i), 0) + (kept(outcomes, text) if i < 2 else 0)
+                        assert goes_on == kept(outcomes, x)*prob
 
 
 # %% ../nbs/31_block.ipynb #b1f32aa4
@@ -341,6 +377,10 @@ def test_examples_side_by_side():
              ("C", 2): (F(24, 25), F(103, 100), F(11, 10)),
              ("C", 3): (F(147, 125), F(673, 500), F(149, 100))}
     for (name, gamma), row in table.items(): assert means(EXAMPLES[name], gamma) == row
+
+    last = [row(*EXAMPLES["D"], 8)[-1] for row in (token_survival, block_survival,
+                                                     acceptance_ceiling)]
+    assert [round(float(x), 2) for x in last] == [.04, .21, .35] # as the figure says
 
     def counts(rule, models):
         law = image(law_of(block(rule, *models, 2)), lambda o: o[1])
@@ -417,6 +457,22 @@ def test_parts_make_up_the_rule():
                 == law_of(block(block_rule, target, draft, 2)))
 
 
+# %% ../nbs/31_block.ipynb #fbb2b397
+def kept_in(rule, models, n):
+    "Mean number kept in the n-th block of two drafts, n = 1 or 2."
+    def mean(context):
+        return expectation(law_of(block(rule, *models, 2, context=context)), lambda o: o[1])
+    if n == 1: return mean(())
+    texts = image(law_of(block(rule, *models, 2)), lambda o: o[0])
+    return sum(prob*mean(text) for text, prob in texts.items())
+
+
+def last_token_pairs(vocab_size=3, seeds=range(40)):
+    "Pairs of random models that look at the last token only, as Example H does."
+    def look_back(model):
+        return by_last_token(model(()), *(model((x,)) for x in range(vocab_size)))
+    return [tuple(map(look_back, pair)) for pair in random_pairs(vocab_size, seeds)]
+
 # %% ../nbs/31_block.ipynb #2fbd3c25
 def test_laws_of_the_wrong_versions():
     def two(rule, name):
@@ -442,6 +498,13 @@ def test_laws_of_the_wrong_versions():
     assert [second[y] for y in range(4)] == [F(31, 80), F(5, 16), F(1, 5), F(1, 10)]
     assert image(got, lambda text: text[0]) == {x: F(4 - x, 10) for x in range(4)}
     assert distance == F(1, 80)
+    for name in "ADH": # constant rows, or two tokens: no count differs in any block
+        for n in (1, 2):
+            assert kept_in(unscaled_residual, EXAMPLES[name], n) == kept_in(
+                block_rule, EXAMPLES[name], n)
+    pair = random_pairs(3)[1]
+    assert kept_in(unscaled_residual, pair, 1) == kept_in(block_rule, pair, 1)
+    assert kept_in(unscaled_residual, pair, 2) != kept_in(block_rule, pair, 2)
 
 
 # %% ../nbs/31_block.ipynb #338f7719
@@ -468,6 +531,8 @@ def test_identical_rows_hide_the_row():
                (("A", 3), ("B", 2), ("C", 2), ("D", 3), ("T", 2)))
     assert same_law(H, 2) and same_law(H, 3), "H is blind too"
     assert not any(same_law(pair, 2) for pair in random_pairs(3))
+    blind = [same_law(pair, 2) for pair in last_token_pairs(seeds=range(12))]
+    assert any(blind) and not all(blind), "last-token models: most tell, some do not"
 
 
 # %% ../nbs/31_block.ipynb #18bc1bc5
@@ -486,6 +551,11 @@ def test_one_hot_stored_as_ones():
     assert survival(right, 3) == [F(1, 2), F(1, 4), F(1, 8)]
     wrong = law_of(block(one_hot_as_ones, target, draft, 3))
     assert survival(wrong, 3) == [F(1, 8)]*3
+    # certain of the first token: the block may end after it, but not after the second
+    target = by_last_token(law(1, 0), law(1, 1), law(1, 1))
+    counts = [image(law_of(block(rule, target, draft, 3)), lambda o: o[1])
+              for rule in (block_rule, one_hot_as_ones)]
+    assert counts == [{1: F(1, 2), 2: F(1, 4), 3: F(1, 4)}, {1: F(3, 4), 3: F(1, 4)}]
     refuses(lambda: block_rule([[.5, .5]]*2, [[1, 1]], [0], None), "draft", "sum of 1")
 
 
@@ -505,6 +575,16 @@ def test_floats_are_safe():
     verdict = block_rule(target, draft[:n], [0]*n, Sampled(np.random.default_rng(1)))
     assert verdict.n_accepted < 60
 
+    n = 400 # doubtful, then as many welcome: the true weight recovers, the float does not
+    down, up = law(1, 9), law(9, 1)
+    tokens = [0]*n + [1]*n
+    exact = block_weights([down]*(2*n + 1), [up]*(2*n), tokens)
+    floats = block_weights(*(np.tile(row.astype(float), (size, 1)) for row, size in
+                             ((down, 2*n + 1), (up, 2*n))), tokens)
+    assert exact[n] == F(1, 9)**n and exact[-1] == 1 and floats[n] == floats[-1] == 0
+    mass = [weight*prod(up[x] for x in tokens[:i]) for i, weight in enumerate(exact)]
+    assert all(b <= a for a, b in zip(mass, mass[1:])) and mass[n] < F(1, 10**300)
+
     under = np.array([[np.nextafter(.5, 0), .5], [.5, .5]]), np.array([[.5, .5]])
     assert block_rule(*under, [0], Injected([np.nextafter(1, 0), .7])) == (0, 1)
     for target, draft in random_pairs(3):
@@ -513,6 +593,21 @@ def test_floats_are_safe():
         assert law_distance(law_of(block(block_rule, *floats, 2)),
                             law_of(block(block_rule, target, draft, 2))) < 1e-14
 
+
+# %% ../nbs/31_block.ipynb #14bb04b6
+def test_empty_residual_gives_the_target():
+    #| mutant: scaled_residual = falls_back_on_the_draft
+    low, high = np.array([.2, .3, .5]), np.array([.2, .3, np.nextafter(.5, 1)])
+    same(scaled_residual(low, high, 1), low) # nothing exceeds: the target, and no other law
+    same(scaled_residual(law(1, 2), law(2, 1), F(1, 4)), law(1, 2))
+    same(scaled_residual(law(1, 2), law(2, 1), F(1, 1)), law(0, 1))
+
+
+# %% ../nbs/31_block.ipynb #2b350395
+def falls_back_on_the_draft(target, draft, weight):
+    "Wrong on purpose: an empty residual gives the draft."
+    excess = np.maximum(weight*target - draft, 0)
+    return excess/excess.sum() if excess.sum() else draft
 
 # %% ../nbs/31_block.ipynb #03dec453
 def test_bad_input_is_named():
@@ -530,6 +625,14 @@ def test_bad_input_is_named():
     refuses(lambda: list(prefix_masses(constant([.5, .6]), constant([.5, .5]), 1)),
             "target", "sum of 1")
     refuses(lambda: block_survival(constant([.5, .5]), constant([1.]), 1), "vocabulary")
+    for good, bads in (([.5, .5], [[.9, .9], [1.5, -.5], [np.nan, 1]]),
+                       (law(1, 1), [[F(1, 2), F(1, 3)], [F(3, 2), F(-1, 2)]])):
+        for bad in bads:
+            refuses(lambda: block_rule([good, bad], [good], [0], Injected([.5]*3)), "target")
+            refuses(lambda: block_rule([good]*2, [bad], [0], Injected([.5]*3)), "draft")
+            for walk in (block_survival, acceptance_ceiling):
+                refuses(lambda: walk(constant(bad), constant(good), 1), "target")
+                refuses(lambda: walk(constant(good), constant(bad), 1), "draft")
     for bad in (-1, .5): refuses(lambda: acceptance_ceiling(*H, bad), "gamma", ">= 0")
     assert block_survival(*H, 0) == acceptance_ceiling(*H, 0) == []
 

@@ -384,6 +384,7 @@ def test_claims_hold_for_generated_laws():
 
 # %% ../nbs/20_coupling.ipynb #73db8db3
 def test_empty_residual_by_rounding():
+    #| mutant: replacement_law = falls_back_on_the_draft
     target = np.array([np.nextafter(.5, 0), .5])
     draft = np.array([.5, .5])
     same(replacement_law(target, draft), target)
@@ -391,6 +392,12 @@ def test_empty_residual_by_rounding():
     token, accepted = accept_or_replace(target, draft, 0, Injected([almost_one, .7]))
     assert (token, accepted) == (1, False)
 
+
+# %% ../nbs/20_coupling.ipynb #399ed9b8
+def falls_back_on_the_draft(target, draft):
+    "Wrong on purpose: an empty residual gives the draft."
+    excess = np.maximum(target - draft, 0)
+    return excess/excess.sum() if excess.sum() else draft
 
 # %% ../nbs/20_coupling.ipynb #f17742af
 def test_bad_input_is_named():
