@@ -65,9 +65,9 @@ def running(python, speculate):
 
 def row(name, result, client):
     "Keep what the page shows."
-    return {"name": name, "verdict": result.verdict, "exit_code": result.exit_code,
+    return {"name": name, "found": result.biased, "outcome": result.outcome,
             "seconds": round(result.seconds, 1), "requests": client.n_requests,
-            "alpha": result.alpha, "detectable_tv": result.detectable_tv,
+            "alpha": result.alpha,
             "checks": [{"case": c.case, "kind": c.kind, "n": c.n, "log_e": c.log_e,
                         "detectable_tv": c.detectable_tv, "passed": c.passed, "note": c.note}
                        for c in result.checks]}

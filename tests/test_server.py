@@ -8,7 +8,9 @@ import json
 import threading
 import time
 from contextlib import contextmanager
+from fractions import Fraction as F
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 
 import numpy as np
 
@@ -16,23 +18,23 @@ from specdec_nb.testing import refuses
 
 # %% ../nbs/77_server.ipynb #7574776c
 def test_both_ways_to_write_logprobs_are_read():
-    from specdec_nb.server import _as_object, _clear, _law, _read_logprobs
+    from specdec_nb import server as module
 
     new = {"content": [{"id": 5, "token": "a", "logprob": -1., "top_logprobs": [
         {"id": 5, "token": "a", "logprob": -1.}, {"id": 7, "token": "b", "logprob": -2.}]},
         {"id": 8, "token": "c", "logprob": 0., "top_logprobs": []}]}
-    assert _read_logprobs(new) == ((5, 8), ({5: -1., 7: -2.}, None))
+    assert module._read_logprobs(new) == ((5, 8), ({5: -1., 7: -2.}, None))
     old = {"tokens": ["a", "c"], "token_logprobs": [-1., -3.], "top_logprobs": [{"a": -1.}, None]}
-    assert _read_logprobs(old) == (("a", "c"), ({"a": -1.}, None))
-    assert _read_logprobs(None) == ((), ()) == _read_logprobs({})
+    assert module._read_logprobs(old) == (("a", "c"), ({"a": -1.}, None))
+    assert module._read_logprobs(None) == ((), ()) == module._read_logprobs({})
     # names that are not one token's alone keep their place in a list, and belong to all others
     half = {"content": [{"token": "\ufffd", "top_logprobs": [
         {"token": "a", "logprob": -1.}, {"token": "\ufffd", "logprob": -2.},
         {"token": "b", "logprob": -3.}, {"token": "b", "logprob": -4.}]}]}
-    (token,), (found,) = _read_logprobs(half)
-    assert token == "\ufffd" and len(found) == 4 and _clear(found) == {"a": -1.}
-    twice = _as_object("", b'{"top": {"a": -1.0, "b": -2.0, "a": -3.0}}', 99)["top"]
-    assert twice == {"a": None, "b": -2.} and _law([*twice.items()]) == {"b": -2.}
+    (token,), (found,) = module._read_logprobs(half)
+    assert token == "\ufffd" and len(found) == 4 and module._clear(found) == {"a": -1.}
+    twice = module._as_object("", b'{"top": {"a": -1.0, "b": -2.0, "a": -3.0}}', 99)["top"]
+    assert twice == {"a": None, "b": -2.} and module._law([*twice.items()]) == {"b": -2.}
 
 
 # %% ../nbs/77_server.ipynb #5e278c2c
@@ -234,6 +236,47 @@ def test_the_client_keeps_its_limits():
                       ({"retries": -1}, "retries"), ({"max_requests": 0}, "max_requests"),
                       ({"backoff": -1}, "backoff")):
         refuses(lambda: Client(**{"url": "http://localhost", **bad}), word)
+
+
+# %% ../nbs/77_server.ipynb #96711d95
+def before(counts, x, n, prob, kappa):
+    "The factor of one token, from what came before it."
+    return bet(counts[x], n, prob, np.array([kappa]))[0]
+
+def with_itself(counts, x, n, prob, kappa, right=before):
+    "Wrong on purpose: counts the token among those that came before it."
+    return right({**counts, x: counts[x] + 1}, x, n + 1, prob, kappa)
+
+# %% ../nbs/77_server.ipynb #7ec1b4f5
+def test_evidence_from_contexts_that_return():
+    #| checks: exact lem-contexts
+    #| mutant: before = with_itself
+    # three visits of one context, with another law beside it each time
+    laws = [[F(1, 2), F(1, 3), F(1, 6)], [F(2, 5), F(2, 5), F(1, 5)], [F(1, 4), F(1, 4), F(1, 2)]]
+    for kappa in (F(1), F(10)):
+        total = 0
+        for tokens in product(range(3), repeat=3):
+            counts, mass, factor = {x: 0 for x in range(3)}, F(1), F(1)
+            for n, (law, x) in enumerate(zip(laws, tokens)):
+                mass *= law[x]
+                factor *= before(counts, x, n, law[x], kappa)
+                counts[x] += 1
+            total += mass*factor
+        assert total == 1
+
+
+# %% ../nbs/77_server.ipynb #f0464ff3
+def test_one_context_has_the_e_value_of_its_counts():
+    from specdec_nb.evidence import log_e_value
+    from specdec_nb.traces import Row
+
+    row = Row(np.array([.5, .3]), np.array([0, 1]), .2) # token 2, or any other, is the rest
+    evidence, paying = Contexts(), Contexts(.01)
+    for token in (0, 1, 2, 1, 1, 0, 7, 1):
+        evidence.add("here", token, row)
+        paying.add("here", token, row)
+    assert abs(evidence.log_e - log_e_value([2, 4, 2], [.5, .3, .2])) < 1e-12
+    assert abs(evidence.log_e - paying.log_e - .07) < 1e-12 and evidence.n == 7
 
 
 # %% ../nbs/77_server.ipynb #94c85675
