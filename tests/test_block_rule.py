@@ -310,7 +310,8 @@ def test_valid_rules_obey_the_bounds():
                 for x in product(range(len(target(()))), repeat=i):
                     for y, prob in enumerate(target(x)):
                         text = (*x, y)
-                        goes_on = outcomes.get((text, i), 0) + (kept(outcomes, text) if i < 2 else 0)
+                        goes_on = outcomes.get((text, i), 0)
+                        if i < 2: goes_on += kept(outcomes, text)
                         assert goes_on == kept(outcomes, x)*prob
 
 
