@@ -28,7 +28,7 @@ ALLOWED = {
     "70_audit": {"23.625": QUOTED, "23.5": QUOTED},
     "79_is_it_lossless": {"23.625": QUOTED, "23.5": QUOTED, "2.95": EXACT, "2.38": EXACT,
                           "1.05": EXACT},
-    "80_report": {"4.15": EXACT},
+    "77_server": {"0.45": SETTING}, "80_report": {"4.15": EXACT},
     "95_errata": dict.fromkeys(
         "2.5 3.1 3.6 2.33 2.94 3.45 3.8 2.4 2.0 1.6 2.35 1.93 1.54 3.3 1.875 1.53 1.535 .75 .80 "
         ".87 .62 .71 .76 .84 .68 1.29 14.1 7.52 .11".split(), QUOTED),
