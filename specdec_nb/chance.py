@@ -13,7 +13,7 @@ from numbers import Rational
 
 import numpy as np
 
-from .dist import as_count, as_fraction, as_law
+from .dist import as_count, as_fraction, as_function, as_law
 
 # %% ../nbs/12_chance.ipynb #28753c5b
 def inverse_cdf(
@@ -204,8 +204,7 @@ def law_of(
     -----
     Proof: thm-law-of. Algorithm: alg-law-of.
     """
-    if not callable(program):
-        raise ValueError(f"program: expected a function of `chance`, got {program!r}")
+    as_function(program, "program", "a function of `chance`")
     max_paths, max_depth = as_count(max_paths, "max_paths"), as_count(max_depth, "max_depth")
     law, stack, n_paths, deepest = defaultdict(int), [()], 0, 0
     while stack:

@@ -8,7 +8,8 @@ __all__ = ['tabulate', 'as_table', 'block_law', 'text_law', 'autoregressive_law'
 # %% ../nbs/35_oracle.ipynb #5134f723
 import numpy as np
 
-from .dist import _as_array, _as_floats, as_count, as_law, as_rows
+from .dist import (_as_array, _as_floats, as_count, as_function, as_law,
+                             as_rows)
 
 # %% ../nbs/35_oracle.ipynb #e8de2248
 def tabulate(
@@ -24,6 +25,7 @@ def tabulate(
         whole number.
     """
     depth = as_count(depth, "depth", -1) # -1: the draft's table when nothing is drafted
+    as_function(model, "model")
     tables, contexts = [], [()]
     for i in range(depth + 1):
         rows = [as_law(model(context), f"law after {context}") for context in contexts]

@@ -13,7 +13,7 @@ import numpy as np
 
 from .chance import as_chance, image, law_of
 from .coupling import OneToken, _keep_or_replace
-from .dist import as_count, as_rows, as_tokens
+from .dist import as_count, as_function, as_rows, as_tokens
 
 # %% ../nbs/30_rules.ipynb #942af566
 class Verdict(NamedTuple):
@@ -107,9 +107,11 @@ def block(
     Raises
     ------
     ValueError
-        If `gamma` is not a whole number >= 0.
+        If `gamma` is not a whole number >= 0, or rule or models are no functions.
     """
     gamma = as_count(gamma, "gamma")
+    as_function(rule, "rule", "a rule")
+    as_function(target, "target"), as_function(draft, "draft")
 
     def program(chance):
         tokens, rows = (), []
@@ -132,9 +134,9 @@ def autoregressive(
     Raises
     ------
     ValueError
-        If `length` is not a whole number >= 0.
+        If `length` is not a whole number >= 0 or `target` no function.
     """
-    length = as_count(length, "length")
+    length, target = as_count(length, "length"), as_function(target, "target")
 
     def program(chance):
         tokens = tuple(emitted)

@@ -14,7 +14,8 @@ from numbers import Rational, Real
 
 import numpy as np
 
-from .dist import _as_floats, as_count, as_fraction, as_law, as_tokens, is_exact, softmax
+from .dist import (_as_array, _as_floats, as_count, as_fraction, as_law, as_tokens,
+                             is_exact, softmax)
 
 # %% ../nbs/14_warps.ipynb #9d7c692d
 def keep(
@@ -26,8 +27,11 @@ def keep(
     Raises
     ------
     ValueError
-        If no mass is left.
+        If `law` is not a law, `mask` has another shape, or no mass is left.
     """
+    law, mask = as_law(law), np.asarray(mask, dtype=bool)
+    if mask.shape != law.shape:
+        raise ValueError(f"mask: expected shape {law.shape}, got {mask.shape}")
     kept = np.where(mask, law, 0*law)
     total = kept.sum()
     if not total: raise ValueError("law: expected some mass on the tokens that stay, got 0")
@@ -37,7 +41,16 @@ def keep(
 def ranked(
     scores, # laws or logits, shape (V,)
 ): # token ids, best first; equals in order of id
-    """Order tokens from most to least probable."""
+    """Order tokens from most to least probable.
+
+    Raises
+    ------
+    ValueError
+        If `scores` are not numbers of shape (V,).
+    """
+    scores = _as_array(scores, "scores", "numbers of shape (V,)")
+    if scores.ndim != 1 or scores.dtype.kind not in "iufO":
+        raise ValueError(f"scores: expected numbers of shape (V,), got {scores!r}")
     return np.argsort(-scores, kind="stable")
 
 # %% ../nbs/14_warps.ipynb #55b0f07f

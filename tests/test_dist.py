@@ -42,6 +42,8 @@ def test_laws_are_checked():
     refuses(lambda: as_tokens([3], 3), "0 to 2", "3")
     refuses(lambda: as_tokens([-1], 3), "0 to 2")
     refuses(lambda: as_tokens([1.5], 3), "integer")
+    refuses(lambda: as_tokens([0], None), "vocab_size", "whole number")
+    refuses(lambda: as_function(3, "model"), "model", "function", "3")
     assert as_count(np.int64(3), "n", 1, 3) == 3
     for bad in (0, 4, 2.0, "2", None, True):
         refuses(lambda: as_count(bad, "n", 1, 3), "n:", "from 1 to 3", "got")

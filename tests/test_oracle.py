@@ -137,5 +137,6 @@ def test_tables_are_checked():
     refuses(lambda: block_law([.5], []), "target[0]", "(V,)")
     refuses(lambda: block_law([[[.5], [.3, .2]]], []), "target[0]", "unequal")
     refuses(lambda: tabulate(H.target, 1.5), "depth")
+    refuses(lambda: tabulate(half, 1), "model", "function")
     same(dyadic([.3, .3, .4], 1), np.array([.5, 0., .5]))
 

@@ -314,6 +314,10 @@ def test_blocks_are_checked():
         refuses(lambda: autoregressive(H.target, bad), "length", ">= 0")
         refuses(lambda: continued_law(token_rule, *H, bad), "gamma", ">= 0")
         refuses(lambda: continued_law(token_rule, *H, 1, 2, bad), "n_blocks", ">= 0")
+    refuses(lambda: block(token_rule, law(1), H.draft, 1), "target", "function from a context")
+    refuses(lambda: block(token_rule, H.target, None, 1), "draft", "function from a context")
+    refuses(lambda: continued_law(None, *H, 1), "rule", "a rule")
+    refuses(lambda: autoregressive(law(1), 1), "target", "function")
     refuses(lambda: token_rule(two, [[1., 0.]], [1], Injected([.5, .5])),
             "token", "draft probability is 0")
 

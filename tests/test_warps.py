@@ -339,6 +339,9 @@ def test_warps_check_their_parameters():
         for value in values: refuses(lambda: Warp(**{name: value}), name, "expected", "got")
     for bad in (-1, np.nan, np.inf, "3", None, 1j):
         refuses(lambda: heat([.5, .5], bad), "temperature", ">= 0")
+    refuses(lambda: keep([.5, .6], [True, True]), "law", "sum of 1")
+    refuses(lambda: keep([.5, .5], [True]), "mask", "(2,)", "(1,)")
+    for bad in (None, "x", [[1.]], [1j]): refuses(lambda: ranked(bad), "scores", "(V,)")
     refuses(lambda: Warp(ban=[.5])([.5, .5]), "ban", "integer")
     refuses(lambda: Warp().logits(["a", 0.]), "logits", "numbers")
     refuses(lambda: Warp(ban=[0, 1])([.5, .5]), "some mass")
