@@ -479,10 +479,12 @@ def summary(audit):
                     "expected": [round(x, 4) for x in check.expected]}
         rows.append(row)
     power = audit.detectable_tv
-    return {"subject": audit.subject, "exit_code": audit.exit_code, "verdict": audit.verdict,
+    law = [c.n for c in audit.checks if c.kind == "joint law" and c.case != "all together"]
+    return {"subject": audit.subject, "outcome": audit.outcome,
+            **({"reason": audit.could_not} if audit.outcome == "could not" else {}),
             "alpha": audit.alpha, "seed": audit.seed, "seconds": round(audit.seconds, 1),
             "checks": len(audit.checks), "failed": len(audit.failures), "worst": rows,
-            "n": max((c.n for c in audit.checks), default=0),
+            "n": max(law, default=0), # blocks or texts of each input
             "detectable_tv": None if power is None else round(power, 4)}
 
 
@@ -544,7 +546,7 @@ def audited(package, options):
             results.append(json.loads(lines[-1][7:]) if lines else {
                 "subject": name, "reason": (done.stderr.strip().splitlines() or ["?"])[-1][:300]})
             print(f"{package.name} {package.version}: {name}: "
-                  f"{next(results[-1][k] for k in ('verdict', 'reason', 'observation') if k in results[-1])}", flush=True)
+                  f"{next(results[-1][k] for k in ('reason', 'outcome', 'observation') if k in results[-1])}", flush=True)
     if package.python:
         row["remark"] = (f"asks for Python {package.python}; its files were run under "
                          f"{platform.python_version()}")
