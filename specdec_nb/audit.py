@@ -1266,7 +1266,7 @@ class _Store:
         self.done, self.tallies = set(), [Tally() for _ in range(n_cases)]
         if self.path and self.path.exists():
             try: data = json.loads(self.path.read_text(encoding="utf-8"))
-            except ValueError: data = None
+            except (ValueError, RecursionError): data = None
             if not isinstance(data, dict) or data.get("head") != head:
                 raise ValueError(f"resume: {self.path} does not hold the counts of this audit; "
                                  "expected the same subject, alpha, seed, n, rule and cases")
@@ -1483,9 +1483,9 @@ def _state_checks(generate, cases, seed, n):
         clean = {(c.name, s): _request(generate, c, s) for c in cases for s in range(seed, seed + n)}
         for c, s, cut in asked:  # the controls: nothing is broken off
             _request(generate, c, s + n + cut)
-            if _request(generate, c, s) != clean[c.name, s]:
-                return [Check(c.name, "state", True, n, note="a seed does not fix the text; what an "
-                              "abort leaves behind could not be checked")]
+            if (again := _request(generate, c, s)) != clean[c.name, s]:
+                return [Check(c.name, "state", False, n, note=f"a seed does not fix the text: {s} "
+                              f"gives {clean[c.name, s]}, and {again} after other requests")]
         broken, found = Counter(), {}
         for c, s, cut in asked:
             if c.name in found: continue

@@ -7,7 +7,9 @@ __all__ = ['app', 'KINDS', 'models', 'report', 'install', 'generate', 'plan', 'm
 
 # %% ../nbs/82_cli.ipynb #54bef9ba
 import json
+import os
 import sys
+import traceback
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -475,10 +477,28 @@ def plan(
 def main(
     args=None, # list of command-line words; None takes those of the process
 ):
-    """Run the command line; exit code 0 is success, 2 a user's mistake."""
+    """Run the command line.
+
+    The exit code is 0 for success and 2 for a user's mistake; an audit has
+    codes of its own. 130 is an interrupt, and 70 a fault of this program,
+    which no command means by anything else.
+    """
     if hasattr(sys.stdout, "reconfigure"):  # what a terminal cannot show is spelt out
         sys.stdout.reconfigure(errors="backslashreplace")
-    try: app(args, prog_name="specdec-nb")
-    except ValueError as error:
+    try: code = app(args, prog_name="specdec-nb", standalone_mode=False) or 0
+    except BrokenPipeError:  # who read our output has left: nothing was told, so nothing is said
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 2
+    except (ValueError, OSError) as error:
         print(f"specdec-nb: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        code = 2
+    except (Exception, SystemExit) as error:
+        if hasattr(error, "show"):  # typer's own: an option that is not there, and the like
+            from typer.rich_utils import rich_format_error
+            rich_format_error(error)
+            raise SystemExit(error.exit_code) from None
+        traceback.print_exc()
+        print("specdec-nb: this is a fault of specdec-nb, not of what you gave it; please report "
+              "it with the lines above", file=sys.stderr)
+        code = 70
+    raise SystemExit(code)
