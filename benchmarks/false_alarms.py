@@ -65,8 +65,28 @@ class Step:
                 coins[-1] = unserved/(unserved + 1 - weight)
         return tokens.tolist(), coins, [*left, steps_of(q[-1])]
 
+    def large(self, q, p, tokens, rng):
+        "The same for many tokens, without a plan; rows are float64."
+        drafted, kept, weight, at = tokens.tolist(), 0, 1., 1.
+        for i, x in enumerate(drafted if self.rule != "match" else []):
+            weight = min(1., (weight if self.rule == "block" else 1.)*q[i, x]/p[i, x])
+            coin = weight
+            if self.rule == "block" and i + 1 < len(drafted) and weight < 1:
+                left = np.maximum(weight*q[i + 1] - p[i + 1], 0).sum()
+                coin = left/(left + 1 - weight)
+            if rng.random() < coin: kept, at = i + 1, weight
+            elif self.rule == "token": break
+        if self.rule == "match" or kept == len(drafted): left = q[kept]
+        else: left = np.maximum((at if self.rule == "block" else 1.)*q[kept] - p[kept], 0)
+        steps = (q[kept] if self.wrong or not left.any() else left).cumsum()
+        token = int(steps.searchsorted(rng.random()*steps[-1], side="right"))
+        if self.rule == "match" and token == drafted[0]:
+            return [token, *self.large(q[1:], p[1:], tokens[1:], rng)] if len(drafted) > 1 else [
+                token, int(np.searchsorted(q[1].cumsum(), rng.random()*q[1].sum(), side="right"))]
+        return [*drafted[:kept], token]
+
     def __call__(self, target, draft, tokens, rng):
-        if target.shape[1] > audit.MANY: drafted, coins, rows = self.plan(target, draft, tokens)
+        if target.shape[1] > audit.MANY: return self.large(target, draft, tokens, rng)
         else:
             if id(tokens) not in self.plans:
                 self.plans[id(tokens)] = tokens, self.plan(target, draft, tokens)
@@ -317,7 +337,14 @@ def table(records):
                + f"{sum(r['outcome'] in ('undecided', 'could not') for r in rows):>11}")
 
 
-def load(): return [json.loads(x) for x in OUT.read_text().splitlines()] if OUT.exists() else []
+def load(): return json.loads(OUT.read_text()) if OUT.exists() else []
+
+
+def save(records):
+    "Write the records, one a line, beside the file, and move it into place."
+    part = OUT.with_name(OUT.name + ".part")
+    part.write_text("[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n")
+    os.replace(part, OUT)
 
 
 def main():
@@ -336,7 +363,7 @@ def main():
         if done[door] >= DOORS[door][1]: break
         found = record(door, done[door])
         records.append(found)
-        with OUT.open("a") as file: file.write(json.dumps(found) + "\n")
+        save(records)
         if found["outcome"] not in ("lossless", "undecided") and "control" not in door: print(found, flush=True)
     if not options.list: print("\n".join(table(records)))
 

@@ -132,11 +132,13 @@ class Case:
     def _steps(self, side, context):
         "Return the cumulative sums of a model's law, a list where V is small."
         memo = self._kept(f"steps of {side}", dict)
-        if context in memo: return memo[context]
-        row = self._row(side, context)
-        if self.vocab_size > MANY: return np.cumsum(row)
-        memo[context] = steps = np.cumsum(row).tolist()
-        return steps
+        model = getattr(self, side)
+        if self.vocab_size > MANY:
+            if not hasattr(model, "key"): return np.cumsum(self._row(side, context))
+            context, key = model.key(context), context
+            if context not in memo: memo[context] = np.cumsum(self._row(side, key))
+        elif context not in memo: memo[context] = np.cumsum(self._row(side, context)).tolist()
+        return memo[context]
 
     def draw(
         self,

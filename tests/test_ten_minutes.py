@@ -9,7 +9,9 @@ from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
-from specdec_nb.audit import battery, sampler
+import numpy as np
+
+from specdec_nb.audit import _views, battery, sampler
 from specdec_nb.audit_cli import load
 from specdec_nb.cli import main
 from specdec_nb.evidence import detectable_tv
@@ -77,6 +79,21 @@ def test_how_many_blocks():
         assert needs == sorted(needs) and needs[0] > .5/bias**2
 
 
+# %% ../nbs/78_ten_minutes.ipynb #7085bee8
+def test_what_a_default_audit_sees():
+    seen, hypotheses, rng = {}, len(battery()), np.random.default_rng(1)
+    for case in battery():
+        pooled = np.bincount(_views(case, 20_000)[1], case.cell_law)
+        n_views = len(_views(case, 20_000)) + (0 if case.hashes is None else case.gamma + 1)
+        seen[case.name] = detectable_tv(20_000, pooled/pooled.sum(), 1e-6/hypotheses/n_views), len(pooled)
+    for name, (bias, cells) in sorted(seen.items(), key=lambda x: x[1]):
+        print(f"{name:<20} {cells:>4} cells: {bias:.4f}")
+    assert max(seen.values())[0] < .1 and len(seen) == hypotheses
+    one = sampler(lambda target, draft, tokens, rng: [int(rng.choice(3, p=target[0]))],
+                  cases=[c for c in battery() if c.name == "A"])
+    assert one.detectable_tv < seen["A"][0], "a single input needs less"
+
+
 # %% ../nbs/78_ten_minutes.ipynb #1abdcc8b
 def test_a_bug_is_named():
     broken = MINE.replace("left = np.maximum(q - p, 0)", "left = q")
@@ -92,11 +109,11 @@ def test_one_step_in_a_pipeline():
     def audited(text, n=1000):
         with working_with(text):
             cases = [c for c in battery() if c.name in ("A", "C twice", "float32")]
-            return sampler(load("mine:step"), n=n, seed=1, cases=cases)
+            return sampler(load("mine:step"), n=n, detect=.25, seed=1, cases=cases)
 
     right, planted = audited(MINE), audited(MINE.replace("left = np.maximum(q - p, 0)", "left = q"))
     assert right.exit_code == 0 and planted.exit_code == 1
-    assert right.detectable_tv < .25
+    assert right.detectable_tv < .25 and audited(MINE, n=100).exit_code == 2
     assert audited(MINE).checks == right.checks, "the same seed, the same counts"
     crash = audited(MINE.replace("kept = []", "kept = 1/0"))
     assert crash.exit_code == 2 and "ZeroDivisionError" in crash.could_not
