@@ -13,6 +13,7 @@ import json
 import math
 import os
 import sys
+from ast import literal_eval
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -150,9 +151,9 @@ def declared_drafts(
     kind, colon, how = text.partition(":")
     if kind != "warped": return text
     from specdec_nb.warps import Warp
-    try: return Warp(**{name.strip(): json.loads(value) for name, value in
+    try: return Warp(**{name.strip(): literal_eval(value.strip()) for name, value in
                         (part.split("=") for part in how.split(","))})
-    except (TypeError, json.JSONDecodeError, ValueError) as error:
+    except (TypeError, SyntaxError, ValueError) as error:
         raise ValueError("draft_law: expected warped:temperature=0.5,top_k=20 or the like, "
                          f"got {text!r} ({error})") from None
 

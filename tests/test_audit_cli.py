@@ -89,6 +89,9 @@ def test_the_exit_code_is_the_verdict():
         assert code == 3 and "NOT AS DECLARED: state" in out, (code, out, err)
         code, out, err = run("engine", "mine_a:forgetful", "--detect", ".6")
         assert code == 0, "what is not declared is not a fault"
+        for law in ("warped:temperature=.5", "greedy", "lookup", "same"):
+            code, out, err = run("engine", "mine_a:generate", "--detect", ".6", "--draft-law", law)
+            assert code == 0, "it drafts nothing, so nothing is drafted otherwise"
         code, out, err = run("server", "--url", "http://127.0.0.1:9", "--retries", "0")
         assert code == 2 and "could not be audited" in out and "127.0.0.1:9" in out
 
