@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from specdec_nb.audit import _cells_of as cells_of, _declared as declared_parts
+from specdec_nb.audit import _power_of as power_of, _views as views_of
 from specdec_nb.block_rule import block_rule
 from specdec_nb.chance import image, law_of
 from specdec_nb.evidence import (
@@ -842,6 +843,39 @@ def test_few_false_alarms_now():
     cases = [CASES[name] for name in ("C", "small chain", "4 tokens, 2 drafts")]
     audits = [sampler(plain_rule, n=240, seed=s, alpha=.01, cases=cases) for s in range(100, 115)]
     assert sum(a.faulty for a in audits) <= 2
+
+
+# %% ../nbs/70_audit.ipynb #657cf1bf
+def promises_too_much(n, pooled, level, n_views):
+    "Wrong on purpose: a fifth less than what is seen."
+    return .8*power_of(n, pooled, level, n_views)
+
+
+printed_power = power_of
+
+# %% ../nbs/70_audit.ipynb #11ed31c9
+def test_what_is_printed_as_seen_is_seen():
+    #| mutant: printed_power = promises_too_much
+    path = next(p/"benchmarks" for p in map(Path, (".", "..")) if (p/"benchmarks").exists())
+    stored = json.loads((path/"results"/"audit_power.json").read_text())
+    assert len(stored) > 40
+    for name, found in stored.items():
+        for key, value in found.items():
+            if not isinstance(value, list): continue
+            hits, runs, least = value
+            assert hits/runs > least - 4.5*(least*(1 - least)/runs)**.5, (name, key)
+
+    rng, level, n = np.random.default_rng(42), 1e-6/29, 20_000  # the same now, for two inputs
+    for name in ("A", "4 tokens, 2 drafts"):
+        case = CASES[name]
+        views, law_of_case = views_of(case, n), case.cell_law
+        order, half = np.argsort(law_of_case), np.zeros(len(law_of_case), bool)
+        for x in order: half[x] = law_of_case[half].sum() + law_of_case[x] <= .5
+        size, mass = printed_power(n, law_of_case, level, len(views)), law_of_case[half].sum()
+        wrong = np.where(half, law_of_case*(1 + size/mass), law_of_case*(1 - size/(1 - mass)))
+        seen = np.mean([log_e_of_views(c, law_of_case, views) >= -log(level)
+                        for c in rng.multinomial(n, wrong, 200)])
+        assert .9 - 4.5*(.09/200)**.5 < seen, (name, seen)
 
 
 # %% ../nbs/70_audit.ipynb #12e0a624

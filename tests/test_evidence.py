@@ -292,6 +292,35 @@ def bets_after_the_deal(a, b, right=log_e_two_sample):
     "Wrong on purpose: of two bets takes the one that turned out better."
     return max(0, right(a, b))
 
+# %% ../nbs/66_evidence.ipynb #dc871647
+def formula(statistic, n, df, c):
+    "Large-sample value of the log evidence with one c."
+    return (statistic*n/(n + c + 1) - df*math.log1p(n/(c + 1)))/2
+
+
+def without_the_cells(statistic, n, df, c):
+    "Wrong on purpose: forgets what the number of cells costs."
+    return statistic*n/(n + c + 1)/2
+
+# %% ../nbs/66_evidence.ipynb #6a14a498
+def test_the_large_sample_formula_of_the_evidence():
+    #| mutant: formula = without_the_cells
+    rng, n = np.random.default_rng(85), 50_000
+    for size in (2, 10, 64):
+        q = rng.dirichlet(np.full(size, 5.))
+        r = q*(1 + .1*rng.choice([-1, 1], size))
+        r = r/r.sum()
+        counts = rng.multinomial(n, r)
+        statistic = float(pearson(counts, q))
+        for c in (30, 1_000, 30_000):
+            assert abs(formula(statistic, n, size - 1, c) - log_e_value(counts, q, c)) < max(
+                1, .05*statistic), (size, c)
+        delta = (statistic - size + 1)/n
+        priors = np.geomspace(.01, 100, 81)*(size - 1)/delta
+        best = priors[np.argmax([log_e_value(counts, q, c) for c in priors])]
+        assert .6 < best/((size - 1)/delta) < 1.7, (size, best)
+
+
 # %% ../nbs/66_evidence.ipynb #4f0a5d9f
 def bias_of(r, q):
     "Chi-square divergence of r from q: non-centrality for one draw."
