@@ -83,6 +83,22 @@ def first_token_only(case, step):
         right[out[0]] = right.get(out[0], 0) + q
     return right == wrong
 
+# %% ../nbs/70_audit.ipynb #cc54c6d1
+def test_the_battery_is_what_it_says():
+    hot = CASES["one-hot draft"]
+    assert all(sorted(hot.draft(x))[:-1] == [0]*3 for x in ((), (0,), (0, 3)))
+    assert not np.logical_and(CASES["disjoint"].target(()), CASES["disjoint"].draft(())).any()
+    assert (CASES["p = q"].target(()) == CASES["p = q"].draft(())).all()
+    assert max(CASES["one-hot target"].target(())) == 1
+    for name, case in CASES.items():
+        tokens = case.vocab_size if "tokens" not in name else int(name.split()[0].replace(",", ""))
+        assert tokens == case.vocab_size and abs(case.cell_law.sum() - 1) < 1e-12, name
+        if "draft" in name.split()[-1] and "drafts" in name: assert case.gamma == int(name.split()[-2])
+        assert case.rows(tuple([0]*case.gamma))[0].dtype == case.dtype
+    assert not CASES["zeros in the target"].target.weights.all()
+    assert not CASES["zeros in the draft"].draft.weights.all()
+
+
 # %% ../nbs/70_audit.ipynb #b854843c
 def test_declared_rules_emit_what_the_formulas_say():
     #| checks: exact lem-declared
@@ -324,6 +340,14 @@ def test_declared_rules_are_held_to_their_counts():
 
     audit = sampler(elsewhere, rule="token", n=40, cases=cases)
     assert {c.kind for c in audit.failures} >= {"counts"} and audit.breached
+
+    def ignores(target, draft, tokens, rng): return [draw(row, rng) for row in target]  # right text
+
+    audit = sampler(ignores, rule="token", n=200, cases=[CASES["C twice"], CASES["disjoint"]])
+    assert {c.kind for c in audit.failures} == {"counts"} and not audit.biased
+    counts = [c for c in audit.checks if c.kind == "counts"]
+    assert all(c.log_e == inf for c in counts) and counts[1].observed[-1] == counts[1].n, (
+        "what the rule cannot emit has a cell of its own")
 
 
 # %% ../nbs/70_audit.ipynb #ecb4e7d3
@@ -710,6 +734,8 @@ def test_drafted_tokens_are_read_with_care():
     calls = [("draft", (5,)), ("draft", (5, 1)), ("target", (5,)), ("target", (5, 1)),
              ("target", (5, 1, 2)), ("draft", (5, 1, 0))]
     assert drafted_tokens(calls) == [((5,), 1), ((5, 1), 2), ((5, 1, 0), None)]
+    other = [("draft", (0, 1)), ("target", (5, 6, 7)), ("target", (0, 1, 2))]
+    assert drafted_tokens(other) == [((0, 1), 2)], "a longer call of another branch says nothing"
     lazy = [("draft", (5,)), ("target", (5,)), ("draft", (5, 2)), ("target", (5, 2))]
     assert drafted_tokens(lazy) == [((5,), None), ((5, 2), None)]
 
@@ -791,6 +817,8 @@ def test_greedy_text_is_classified():
     assert wrong.exit_code == 1 and "place 2: emitted 1, best 2, gap 1" in wrong.failures[0].note
     assert "false alarm" not in str(wrong), "nothing was left to chance"
     assert greedy([0, 1, 2], logits, noise=0.).checks[0].note == "0 near ties"
+    assert ROUNDING == {"float64": 2.**-52, "float32": 2.**-23, "float16": 2.**-10, "bfloat16": 2.**-7}
+    assert mismatches([1], [[1., 1 - 2.**-24]], "float32")[0].excused
     refuses(lambda: greedy([0], logits), "logits", "1 rows")
     refuses(lambda: greedy([0], [[np.nan, 1.]]), "logits")
     refuses(lambda: greedy([0], [[1., 2.]], noise="int4"), "noise", "int4")

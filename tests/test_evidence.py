@@ -56,6 +56,7 @@ def test_simulated_p_is_valid():
     found = chi_square([3, 0, 0, 1], [.1, .2, .3, .4], rng=rng, n_simulated=999)
     exact = exact_p([3, 0, 0, 1], [.1, .2, .3, .4])
     assert found.cells == 4 and abs(found.p_value - exact) < 5*(exact/999)**.5 + 1e-3
+    assert chi_square([9, 0], [.5, .5], rng=rng, n_simulated=7).p_value in [k/8 for k in range(1, 9)]
 
 
 # %% ../nbs/66_evidence.ipynb #4e006500
@@ -238,6 +239,7 @@ def test_e_process_keeps_counts():
     refuses(lambda: EProcess(q).add(4), "outcome", "from 0 to 3")
     refuses(lambda: EProcess(q).add_counts([1, 2]), "counts", "4 whole numbers")
     refuses(lambda: EProcess(q, 0), "kappa", "positive")
+    refuses(lambda: log_e_value([1, 2], [.5, .5], [1., np.inf]), "kappa")
     refuses(lambda: e_value([1, 1], [.5, .5], [1, 2, 3]), "kappa", "2 outcomes")
     refuses(lambda: log_e_path([0, 9], q), "outcomes")
 
@@ -494,6 +496,7 @@ def test_a_battery_keeps_its_level():
             assert biased or not named_failures(log_e, level).any()
         assert named <= alarms <= level
     refuses(lambda: log_mean_e([]), "log_e_values")
+    refuses(lambda: log_mean_e([[1., 2.]]), "log_e_values")
     refuses(lambda: named_failures([1.], 0), "level")
 
 
@@ -514,6 +517,7 @@ def test_holm_and_benjamini_hochberg():
     rng, alarms, runs = np.random.default_rng(76), 0, 1000
     for _ in range(runs): alarms += holm(rng.random(20)).any()
     assert alarms/runs < .05 + 5*(.05*.95/runs)**.5
+    assert benjamini_hochberg([.05], .05).all() and holm([.05], .05).all(), "exactly on the line"
     refuses(lambda: holm([.5, 1.5]), "p_values", "from 0 to 1")
     refuses(lambda: benjamini_hochberg([.5], 1), "level")
 
