@@ -99,7 +99,7 @@ def test_a_long_prompt_is_read_apart_from_its_rows():
     assert asked[2:] == [(2, 2)]
     network.forward = read
     assert abs(rows - whole_text(network, tokens)[-4:]).max() < 1e-12
-    model._longest = 201
+    model.n_positions = 201
     refuses(lambda: model.rows((*tokens, 1, 2)), "tokens", "201 positions")
 
 
