@@ -399,6 +399,11 @@ def _fixed(name, target, draft, gamma, probes, **kwargs):
                 StateModel(draft.reshape(-1, 1, draft.shape[-1])), probes, **kwargs)
 
 
+def _as_rng(seed):
+    return seed if isinstance(seed, np.random.Generator) else np.random.default_rng(
+        as_count(seed, "seed"))
+
+
 def battery(
     seed=0, # int, or a numpy Generator; another seed, other random rows
 ): # tuple of Case
@@ -407,7 +412,7 @@ def battery(
     The first cases are fixed and have a name in the book; the others have
     rows that vary by place and depend on the context.
     """
-    rng = np.random.default_rng(seed)
+    rng = _as_rng(seed)
     random = lambda *args, **kwargs: _random_case(rng, *args, **kwargs)  # noqa: E731
     fixed = [
         _fixed("A", [5, 3, 2], [2, 5, 3], 1, "residual of one token"),
@@ -735,7 +740,7 @@ class Audit:
         return [c for c in self.checks if c.log_e is not None]
 
     def _log_sum(self, checks, padded=False):
-        "Return log of the e-values' sum over m, padded with ones or not; m is fixed before anything is seen."
+        "Return log of the e-values' sum over m, padded with ones or not; m is fixed in advance."
         m = max(self.n_planned or 0, len(self.hypotheses))
         logs = [c.log_e for c in checks] + [0.]*(m - len(checks))*padded
         return log_mean_e(logs) + log(len(logs)/m) if logs else -inf
@@ -892,7 +897,10 @@ def _as_alpha(alpha):
 
 
 def _as_cases(cases):
-    cases = tuple(cases)
+    try: cases = tuple(cases)
+    except TypeError: cases = (None,)
+    if not all(isinstance(c, Case) for c in cases):
+        raise ValueError(f"cases: expected a tuple of Case, got {cases!r:.80}")
     if len({c.name for c in cases}) < len(cases) or not cases:
         raise ValueError("cases: expected at least one Case, no two of one name")
     return cases
@@ -1092,7 +1100,8 @@ def grid_law(
         points.append(np.where(lines == 0, 0., np.where(lines == size, 1 - 2**-53, near)))
     law, broken, tally = Counter(), 0, Tally()
     for tokens, mass in case.drafted():
-        looks = [[*_emissions(fn, case, [tokens]*len(boxes), _Given(p), batch, lambda gamma: k, tally)]
+        same = [tokens]*len(boxes)
+        looks = [[*_emissions(fn, case, same, _Given(p), batch, lambda gamma: k, tally)]
                  for p in points]
         for out, times in Counter(looks[0]).items(): law[out] += mass*times/len(boxes)
         broken += sum(len(set(outs)) > 1 for outs in zip(*looks, strict=True))
@@ -1359,7 +1368,7 @@ def engine_battery(
     seed=0, # int; another seed, other random models
 ): # tuple of Case
     """Make the requests of an engine's audit: short texts over small tables."""
-    rng = np.random.default_rng(seed)
+    rng = _as_rng(seed)
 
     def case(name, vocab_size, length, probes, zeros=0., **kwargs):
         models = [StateModel(_weights(rng, (5, 3, vocab_size), z)) for z in (zeros, zeros/2)]
@@ -1431,7 +1440,8 @@ DRAFT_LAWS = ("unknown", "same", "greedy", "lookup")
 def _engine_piece(generate, many, case, seed, piece, size, draft_law):
     "Serve one piece of an engine's requests, two by two, and count."
     rng = np.random.default_rng([seed, crc32(case.name.encode()), piece])
-    first, noted = int(rng.integers(2**31 - 2*size)), not many and draft_law not in ("unknown", "lookup")
+    first = int(rng.integers(2**31 - 2*size))
+    noted = not many and draft_law not in ("unknown", "lookup")
     tally, cells, read = Tally(n=size), [], case._kept("texts", dict)
     margin = _pair_cells(case)[1]
     pairs, drafts, hidden = np.zeros((len(margin),)*2, int), {}, 0
@@ -1451,8 +1461,8 @@ def _engine_piece(generate, many, case, seed, piece, size, draft_law):
                     if draft_law == "greedy":
                         row = case._row("draft", context)
                         if row[token] < row.max():
-                            tally.note("misplaced", f"{case.name}: drafted {token} after {context}, "
-                                       f"likeliest {int(row.argmax())}")
+                            tally.note("misplaced", f"{case.name}: drafted {token} after "
+                                       f"{context}, likeliest {int(row.argmax())}")
                     key = case.draft.key(context)
                     drafts.setdefault(key, [0]*case.vocab_size)[token] += 1
         except ValueError as error:
@@ -1482,7 +1492,8 @@ def _state_checks(generate, cases, seed, n):
     asked = [(c, s, cut) for c in cases for s in range(seed, seed + n)
              for cut in range(2, 2 + 3*(c.gamma + 1))]
     try:
-        clean = {(c.name, s): _request(generate, c, s) for c in cases for s in range(seed, seed + n)}
+        clean = {(c.name, s): _request(generate, c, s)
+                 for c in cases for s in range(seed, seed + n)}
         for c, s, cut in asked:  # the controls: nothing is broken off
             _request(generate, c, s + n + cut)
             if (again := _request(generate, c, s)) != clean[c.name, s]:
@@ -1520,8 +1531,9 @@ def _draft_check(case, tally, level, looks, draft_law):
     log_e = float(sum(log_e_below(c, (1 + case.slack)*q) for c, q in rows))
     low = min(detectable_tv(int(c.sum()), int((q > 0).sum()), level) for c, q in rows) \
         if looks else None
-    return Check(name, "draft law", log_e < -log(level), n, sum(int((q > 0).sum()) for _, q in rows),
-                 log_e, None, None, low, "bias of the row seen most often")
+    cells = sum(int((q > 0).sum()) for _, q in rows)
+    return Check(name, "draft law", log_e < -log(level), n, cells, log_e, detectable_tv=low,
+                 note="bias of the row seen most often")
 
 
 def _engine_checks(case, tally, n, level, looks, draft_law):
@@ -1596,7 +1608,7 @@ def engine(
     declared = draft_law if isinstance(draft_law, str) else "warped: " + str(_crc(
         np.asarray(draft_law(c._row("draft", c.prompt)), float) for c in cases))
     if declared not in ("unknown", "lookup"):
-        if many: raise ValueError("draft_law: of requests served together drafts cannot be told apart")
+        if many: raise ValueError("draft_law: drafts of requests served together look alike")
         if not all(hasattr(c.draft, "weights") for c in cases):
             raise ValueError("draft_law: drafts are checked for cases made of StateModel only")
     subject = subject or getattr(generate, "__name__", type(generate).__name__)
@@ -1691,11 +1703,12 @@ def samples(
 def _outcomes(values, name):
     "Read a sample: token ids, or texts (strings or tuples)."
     try: values = values.tolist() if hasattr(values, "tolist") else list(values)
-    except TypeError: raise ValueError(f"{name}: expected a list of outcomes, got {values!r}") from None
+    except TypeError: raise ValueError(f"{name}: expected outcomes, got {values!r:.80}") from None
     if all(isinstance(x, str) for x in values): return values
     if all(isinstance(x, list | tuple) for x in values): return [*map(tuple, values)]
     try: top = max(map(index, values), default=0)
-    except TypeError: raise ValueError(f"{name}: expected token ids, or texts, got {values!r:.80}") from None
+    except TypeError:
+        raise ValueError(f"{name}: expected token ids or texts, got {values!r:.80}") from None
     return list(as_tokens(values, max(0, top) + 1, name))
 
 

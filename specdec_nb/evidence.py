@@ -313,7 +313,7 @@ def e_value(
 
 # %% ../nbs/66_evidence.ipynb #39171750
 def _log_rising(start, times):
-    "Return log of (1 + 0/k)(1 + 1/k)...(1 + (c-1)/k): gamma functions, Stirling's series for large k."
+    "Return log of (1 + 0/k)(1 + 1/k)...(1 + (c-1)/k), for large k by Stirling's series."
     from scipy.special import gammaln
     start, times = np.asarray(start, dtype=float), np.asarray(times)
     large = start >= 100
