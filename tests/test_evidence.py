@@ -420,6 +420,9 @@ def test_detectable_tv_is_seen():
                                      if test == "e-value" else
                                      chdtrc(len(q) - 1, pearson(counts, q)) <= level)]
                 lowest = min(lowest, *seen)
+            b = (1/(n*q)).sum()**.5/2  # the size that the lemma asks for
+            eps, need = detectable_tv(n, q, level), noncentrality_needed(n, len(q) - 1, level)
+            assert eps == 1 or (2*eps*n**.5 - b)**2 - b**2 > need*(1 - 1e-9)
     print(f"detected in at least {lowest:.1%} of 500 runs, in each of 54 settings")
     assert lowest > .9 - 3.5*(.9*.1/500)**.5
     assert detectable_tv(2000, q, 1e-6) < detectable_tv(2000, 64, 1e-6), "the worst 64 cells"
