@@ -331,10 +331,10 @@ def test_drafts_stay_within_the_windows():
                 assert len(made.tokens) == 5, "of 6 positions the prompt takes two"
                 assert window < 4 or made.trace.steps[0].n_drafted == min(gamma, 4, window - 1)
 
-    law = law_of(lambda chance: tuple(generate(
+    found = law_of(lambda chance: tuple(generate(
         Short(function, 2, 4), (0,), draft=Short(small, 2, 3), gamma=3, rule=token_rule,
         max_tokens=4, chance=chance)))
-    assert law == plain_law(function, (0,), 4)
+    assert found == plain_law(function, (0,), 4)
 
 
 # %% ../nbs/46_decode.ipynb #f7d72f66
@@ -363,8 +363,8 @@ def test_nothing_comes_after_the_end():
         for draft in (None, TableModel(cycle, 3)):
             made = start(draft=draft, **options).run()
             assert made.tokens == (() if options == dict(max_tokens=0) else (1, 2))
-            for ask in (made.step, made.requests):
-                refuses(ask, "step", "ended", f"{len(made.tokens)} tokens")
+            for call in (made.step, made.requests):
+                refuses(call, "step", "ended", f"{len(made.tokens)} tokens")
             assert made.done and made.tokens == tuple(made)
     made = start()
     refuses(lambda: made.settle([]), "settle", "requests")
