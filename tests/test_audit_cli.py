@@ -159,9 +159,9 @@ def test_a_trace_is_audited():
     rng = np.random.default_rng(83)
     with folder_with():
         for name, served in {"right": [.5, .3, .2], "wrong": [.2, .3, .5]}.items():
-            with Writer(f"{name}.jsonl", 3) as trace:
+            with Writer(f"{name}.jsonl", 3) as steps:
                 for token in rng.choice(3, 2_000, p=served).tolist():
-                    trace.step([token], [[.5, .3, .2]])
+                    steps.step([token], [[.5, .3, .2]])
         code, out, err = run("trace", "right.jsonl", "--html", "r.html")
         assert code == 0 and "lossless to within" in out and "wrote r.html" in out, (code, out, err)
         assert "lossless to within" in Path("r.html").read_text(encoding="utf-8")

@@ -179,7 +179,7 @@ def test_missing_module_on_the_api_page_is_seen():
 
 
 def hidden_names(cells):
-    """List imported names that a notebook's cells bind again at the top level.
+    """List names that a notebook imports or exports and its cells bind again at the top level.
 
     A check runs twice: as a function, and in place, where what it binds stays
     bound for the cells below. `law = law_of(...)` would hide the helper `law`.
@@ -201,6 +201,9 @@ def hidden_names(cells):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 imported |= {a.asname or a.name.partition(".")[0] for a in node.names}
         visit(tree)
+        if re.search(r"^#\| export$", cell, re.M):  # what the library calls by name
+            imported |= {node.name for node in tree.body
+                         if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     return found
 
 
@@ -220,3 +223,5 @@ def test_no_cell_hides_an_import(notebook):
     ("def f(law):\n    law = 1", []), ("[law for law in []]", []), ("laws = law(1)", [])])
 def test_planted_hidden_import_is_seen(cell, found):
     assert hidden_names(["from specdec_nb.testing import law", cell]) == found
+    assert hidden_names(["#| export\ndef law(): pass", cell]) == found
+    assert hidden_names(["def law(): pass", cell]) == []
