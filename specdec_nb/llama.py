@@ -50,6 +50,7 @@ class _Cursor:
     "Read a mapped file from front to back, and never past its end."
     def __init__(self, data, path):
         self.data, self.path, self.at = memoryview(data), path, 0
+        self.bytes = data.view(np.ndarray)
 
     def fail(self, message):
         raise ValueError(f"{self.path}: {message}, at byte {self.at}: the file is "
@@ -62,7 +63,8 @@ class _Cursor:
         return self.data[self.at - n:self.at]
 
     def numbers(self, kind, count):  # a view of the file, no copy
-        return np.frombuffer(self.take(count*np.dtype(kind).itemsize), kind)
+        start, _ = self.at, self.take(count*np.dtype(kind).itemsize)
+        return self.bytes[start:self.at].view(kind)
 
     def number(self, kind): return self.numbers(kind, 1)[0].item()
 
