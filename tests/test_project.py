@@ -2,6 +2,7 @@
 import configparser
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -145,3 +146,16 @@ def test_notebooks_are_stored_as_lines():
         sources = [cell["source"] for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
         assert all(isinstance(s, list) for s in sources), path
         assert all("\n" not in line[:-1] for s in sources for line in s), path
+
+
+def shadowed(names):
+    """Find names of scripts that an installed module has too: a folder on the path hides it."""
+    from importlib.machinery import PathFinder
+    path = [p for p in sys.path if p and Path(p).resolve() not in (ROOT, ROOT/"benchmarks", ROOT/"tools")]
+    return [x for x in names if x in sys.builtin_module_names or PathFinder.find_spec(x, path)]
+
+
+def test_no_script_hides_an_installed_module():
+    folders = ("benchmarks", "tools", "_ext")
+    assert shadowed([p.stem for f in folders for p in (ROOT/f).glob("*.py")]) == []
+    assert shadowed(["json", "numpy", "sys", "no_such_module"]) == ["json", "numpy", "sys"]

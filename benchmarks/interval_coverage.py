@@ -1,12 +1,12 @@
 """Count how often the intervals and the power statements of the commands hold.
 
-    python benchmarks/coverage.py [--runs 2000] [--only WORD]
+    python benchmarks/interval_coverage.py [--runs 2000] [--only WORD]
 
 Every interval that `plan`, `generate` and `report` print, and that the functions under them
 return, is computed for many made-up samples whose truth is known: small and large ones, equal
 and unequal draft lengths, idle passes, generations that end by their number of tokens, skewed
 overlaps. One line of the result is one setting, with the number of runs and of hits for each
-statement. Results go to benchmarks/results/coverage.json after every setting, and a setting
+statement. Results go to benchmarks/results/interval_coverage.json after every setting, and a setting
 that is there already is not run again. The page "Which alpha?" has the table. Seeds come from
 the name of the setting; no page and no test uses them. About half an hour of processor time.
 
@@ -29,7 +29,7 @@ from specdec_nb.evidence import chi_square, detectable_tv
 from specdec_nb.report import TARGET, acceptance_sweep
 from specdec_nb.systems import plan
 
-OUT = Path(__file__).parent/"results"/"coverage.json"
+OUT = Path(__file__).parent/"results"/"interval_coverage.json"
 SEED, LEVEL = 20261130, .95
 SIZES = 5, 10, 12, 20, 30, 50, 100
 ALPHAS = .2, .5, .8, .9, .98
