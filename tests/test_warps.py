@@ -237,6 +237,7 @@ def warped_text(target, draft, target_warp, draft_warp, gamma=2):
 def test_any_draft_warp_will_do():
     #| checks: exact thm-warps
     #| mutant: warped_text = target_left_plain; warped_text = warped_by_the_blocks_start; warped_text = draft_declared_plain
+    assert len(WARPS)**2 == 64
     for seed, (one, other) in enumerate(product(WARPS, WARPS)):
         target, draft = random_model(seed, 3, zeros=False), random_model(seed + 500, 3)
         plain = law_of(autoregressive(warped(target, one), 3))
