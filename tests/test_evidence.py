@@ -564,5 +564,5 @@ def test_conditional_laws_test_the_algorithm():
 def test_solution_of_the_budget_exercise():
     n = next(n for n in range(1000, 10**6, 500) if detectable_tv(n, 16, 1e-6/40) <= .02)
     print(f"about {n:,} blocks")
-    assert 50_000 < n < 80_000
+    assert n == 68_000
 

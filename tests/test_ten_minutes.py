@@ -89,6 +89,8 @@ def test_what_a_default_audit_sees():
     for name, (bias, cells) in sorted(seen.items(), key=lambda x: x[1]):
         print(f"{name:<20} {cells:>4} cells: {bias:.4f}")
     assert max(seen.values())[0] < .1 and len(seen) == hypotheses
+    assert (min(sizes := [c.vocab_size for c in battery()]), max(sizes)) == (2, 12_000)
+    assert {c.gamma for c in battery()} == {*range(1, 6)}
     one = sampler(lambda target, draft, tokens, rng: [int(rng.choice(3, p=target[0]))],
                   cases=[c for c in battery() if c.name == "A"])
     assert one.detectable_tv < seen["A"][0], "a single input needs less"
