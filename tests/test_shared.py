@@ -171,16 +171,31 @@ def independent_match(q, p):
     "Wrong on purpose: the rate of independent draws."
     return (q*p).sum()
 
+# %% ../nbs/36_shared.ipynb #514304df
+def by_overtaking(q, p):
+    "Joint law of two races off the diagonal, by the dial: no integral."
+    joint, there = np.zeros((len(q), len(q)), dtype=object), p + q > 0
+    place = np.array([a/(a + b) if a + b else F(0) for a, b in zip(p, q)])
+    stops = sorted(set(place[there]))  # u/(1+u) instead of u: no infinity
+    for a, b in zip(stops, stops[1:]):
+        risen, others = q*(place <= a), p*(place >= b)
+        Q, P = risen.sum(), others.sum()
+        lead = [s*Q/((1 - s)*P + s*Q) for s in (a, b)]
+        joint += np.outer(others/P, risen/Q)*(lead[1] - lead[0])
+    return joint
+
 # %% ../nbs/36_shared.ipynb #0dea1b6e
 def test_joint_law_of_two_races():
     #| checks: exact numerical thm-race-law
-    #| mutant: race_law = coupling_of_independent_draws; race_law = maximal_coupling
+    #| mutant: race_law = coupling_of_independent_draws; race_law = maximal_coupling; race_law = shifted_around_a_square
     for q, p in PAIRS.values():
         joint = race_law(q, p)
         assert (joint >= 0).all()
         assert (joint.sum(axis=1) == p).all() and (joint.sum(axis=0) == q).all()
-        assert joint.trace() == match_rate(q, p)
         assert (race_law(p, q) == joint.T).all(), "neither side is preferred"
+        for j, both in enumerate(joint.diagonal()):
+            assert both == (q[j] and p[j] and 1/sum(np.maximum(q/q[j], p/p[j])))
+        assert (by_overtaking(q, p) + np.diag(joint.diagonal()) == joint).all()
     floats = race_law(*(f.astype(float) for f in C))
     assert abs(floats - race_law(*C).astype(float)).max() < 1e-15
 
@@ -196,6 +211,29 @@ def maximal_coupling(q, p):
     shared = np.minimum(q, p)
     left = (q - shared).sum() or 1
     return np.diag(shared) + np.outer(p - shared, q - shared)/left
+
+
+def shifted_around_a_square(q, p, right=race_law):
+    "Wrong on purpose: mass is moved around four cells, and no sum changes."
+    joint = right(q, p)
+    order = sorted(np.flatnonzero(p + q > 0), key=lambda i: p[i]/(p[i] + q[i]))
+    if len(order) < 4: return joint
+    a, b, c, d = order[0], order[1], order[-2], order[-1]
+    moved = min(joint[c, a], joint[d, b])/2
+    for x, y in ((d, a), (c, b)): joint[x, y] += moved
+    for x, y in ((c, a), (d, b)): joint[x, y] -= moved
+    return joint
+
+# %% ../nbs/36_shared.ipynb #cd5c16d9
+def test_races_as_defined_follow_the_joint_law():
+    #| checks: statistical thm-race-law thm-match
+    #| mutant: race_law = shifted_around_a_square; race_law = maximal_coupling
+    n, (q, p) = 10**6, (f.astype(float) for f in C)
+    times = np.random.default_rng(360).exponential(size=(n, 4))
+    won = 4*np.argmin(times/p, axis=1) + np.argmin(times/q, axis=1)
+    seen = np.bincount(won, minlength=16).reshape(4, 4)
+    assert abs(seen/n - race_law(*C).astype(float)).max() < .005
+
 
 # %% ../nbs/36_shared.ipynb #7ac9b664
 def test_races_follow_the_joint_law():
@@ -354,14 +392,16 @@ def emitted(step, target, draft):
 # %% ../nbs/36_shared.ipynb #5187dd00
 def test_replacement_by_the_race_that_drafted():
     #| checks: exact thm-same-noise
-    #| mutant: same_noise = fresh_noise
+    #| mutant: same_noise = fresh_noise; by_overtaking = shifted_around_a_square
     for q, p in PAIRS.values():
         found, shared = emitted(same_noise, q, p), np.minimum(q, p)
         assert (emitted(fresh_noise, q, p) == q).all()
         if (q == p).all(): continue
         r = replacement_law(q, p)
-        rejected = np.flatnonzero(p > q)[0]
-        factor = race_law(r, p)[rejected]/p[rejected]
+        lost = np.flatnonzero(p > q)  # races that a rejected token has won
+        factors = by_overtaking(r, p)[lost]/p[lost, None]
+        factor = factors[0]
+        assert (factors == factor).all(), "the same for every rejected token"
         assert (found == shared + tv(q, p)*factor).all()
         owed = sorted(np.flatnonzero(r), key=lambda y: p[y]/r[y])
         ratios, factors = ([f(y) for y in owed] for f in
