@@ -537,23 +537,27 @@ def _failed(case, error):
     return CouldNot(words + next((f" ({h})" for mark, h in HINTS if mark in str(error)), ""))
 
 
-def _call(fn, case, arrays, source, tally):
-    "Call the subject on read-only arrays, and once more on copies if it writes."
-    try: return fn(*arrays, source)
+class _Writes(Exception):
+    "The subject writes into what it is given."
+
+
+def _call(fn, case, arrays, source, tally, copies=False):
+    "Call the subject on read-only arrays, or on copies that it may write into."
+    try: return fn(*[a.copy() if copies else a for a in arrays], source)
     except KeyboardInterrupt: raise
     except BaseException as error:  # a subject that exits has failed, too
-        if isinstance(error, ValueError) and "read-only" in str(error):
-            if not tally.changed: tally.note("changed", f"{case.name}: {error}")
-            try: return fn(*[a.copy() for a in arrays], source)
-            except KeyboardInterrupt: raise
-            except BaseException as again: error = again
-        raise _failed(case, error) from error
+        if copies or not (isinstance(error, ValueError) and "read-only" in str(error)):
+            raise _failed(case, error) from error
+        words = f"{case.name}: {error}"
+    if isinstance(source, np.random.Generator): raise _Writes(words)  # it has drawn already
+    if not tally.changed: tally.note("changed", words)
+    return _call(fn, case, arrays, source, tally, True)
 
 
 def _same_arrays(some, others): return all(map(np.array_equal, some, others))
 
 
-def _emissions(fn, case, drafted, source, batch, uniforms, tally):
+def _emissions(fn, case, drafted, source, batch, uniforms, tally, copies=False):
     "Yield what the subject emits for each drafted block; see that rows stay as they are."
     n_uniforms, changed = uniforms(case.gamma) if uniforms else 0, False
     if batch:
@@ -562,7 +566,7 @@ def _emissions(fn, case, drafted, source, batch, uniforms, tally):
             arrays = [np.stack(x) for x in zip(*rows)]
             for a in arrays: a.setflags(write=False)
             given = source.random((len(rows), n_uniforms)) if uniforms else source
-            out = _call(fn, case, arrays, given, tally)
+            out = _call(fn, case, arrays, given, tally, copies)
             changed |= not _same_arrays(arrays, [np.stack(x) for x in zip(*rows)])
             out = out.tolist() if hasattr(out, "tolist") else list(out)
             if len(out) != len(rows):
@@ -572,7 +576,7 @@ def _emissions(fn, case, drafted, source, batch, uniforms, tally):
         for tokens in drafted:
             rows = case.rows(tokens)
             given = source.random(n_uniforms) if uniforms else source
-            yield _tokens(_call(fn, case, rows, given, tally), case.gamma)
+            yield _tokens(_call(fn, case, rows, given, tally, copies), case.gamma)
             if case.vocab_size > MANY:
                 changed |= tuple(rows[2].tolist()) != tokens
                 if not case._cache.get("rows"): changed |= not _same_arrays(rows, case.rows(tokens))
@@ -601,6 +605,15 @@ def _possible(case, out): return all(
 
 def _piece(fn, case, seed, piece, size, rule, uniforms, batch):
     "Run one piece of a case and count; the same whoever runs it."
+    try: return _counted(fn, case, seed, piece, size, rule, uniforms, batch)
+    except _Writes as words:  # once more from the start, so that the draws are the same
+        tally = _counted(fn, case, seed, piece, size, rule, uniforms, batch, copies=True)
+        tally.note("changed", str(words))
+        return tally
+
+
+def _counted(fn, case, seed, piece, size, rule, uniforms, batch, copies=False):
+    "Run one piece of a case, perhaps on copies."
     gamma, draw, binned = case.gamma, case.draw, case.bins is not None
     key = [seed, crc32(case.name.encode()), piece]
     ours, theirs = (np.random.default_rng([*key, i]) for i in range(2))
@@ -612,7 +625,7 @@ def _piece(fn, case, seed, piece, size, rule, uniforms, batch):
     drafted = _drafted(case, chances)
     spans = {} if binned else case._spans()
     low, high, which, pairs = [], [], [], gamma + 1 < case.vocab_size
-    emissions = _emissions(fn, case, drafted, theirs, batch, uniforms, tally)
+    emissions = _emissions(fn, case, drafted, theirs, batch, uniforms, tally, copies)
     for i, (out, tokens) in enumerate(zip(emissions, drafted, strict=True)):
         pairs &= len(out) == 2 and out[0] <= gamma
         if law:
@@ -1307,7 +1320,7 @@ class Aborted(Exception):
 class Recorded:
     """A table model as an engine sees it: context in, law out, calls noted.
 
-    Rows are read-only float64 arrays. `calls` lists (side, context) of both
+    Rows are float64 arrays, read-only unless they are copies. `calls` lists (side, context) of both
     models in the order in which the engine asked.
     """
 
@@ -1317,8 +1330,10 @@ class Recorded:
         side, # "target" or "draft"
         calls, # list to write the calls to; None: they are not noted
         abort_after=None, # raise Aborted once `calls` is as long as this
+        copies=False, # True: rows may be written into
     ):
         self.case, self.side, self.calls, self.abort_after = case, side, calls, abort_after
+        self.copies = copies
         self.vocab_size, self.memo = case.vocab_size, case._kept(side, dict)
 
     def __call__(
@@ -1334,7 +1349,7 @@ class Recorded:
             self.calls.append((self.side, context))
             if self.abort_after is not None and len(self.calls) >= self.abort_after:
                 raise Aborted("the request was broken off by the audit")
-        return row
+        return row.copy() if self.copies else row
 
 
 def drafted_tokens(
@@ -1394,9 +1409,9 @@ def _serve(call, case, *args):
         raise _failed(case, error) from error
 
 
-def _request(generate, case, seed, calls=None, abort_after=None):
+def _request(generate, case, seed, calls=None, abort_after=None, copies=False):
     "Serve one request."
-    models = [Recorded(case, side, calls, abort_after) for side in ("target", "draft")]
+    models = [Recorded(case, side, calls, abort_after, copies) for side in ("target", "draft")]
     return _ids(_serve(generate, case, *models, case.prompt, case.gamma + 1, case.stop, seed))
 
 
@@ -1437,6 +1452,22 @@ def _pair_cells(case):
 DRAFT_LAWS = ("unknown", "same", "greedy", "lookup")
 
 
+def _two_requests(generate, many, case, seeds, noted, copies=False):
+    "Serve two requests; return their texts, and the drafted tokens if they are noted."
+    if many:
+        models = [Recorded(case, side, None, copies=copies) for side in ("target", "draft")]
+        texts = [*map(_ids, _serve(many, case, *models, [case.prompt]*2,
+                                   case.gamma + 1, case.stop, seeds))]
+        if len(texts) != 2: raise CouldNot(f"expected 2 texts, got {len(texts)}")
+        return texts, []
+    texts, called = [], []
+    for seed in seeds:
+        calls = [] if noted else None
+        texts.append(_request(generate, case, seed, calls, copies=copies))
+        if noted: called += drafted_tokens(calls)
+    return texts, called
+
+
 def _engine_piece(generate, many, case, seed, piece, size, draft_law):
     "Serve one piece of an engine's requests, two by two, and count."
     rng = np.random.default_rng([seed, crc32(case.name.encode()), piece])
@@ -1446,27 +1477,21 @@ def _engine_piece(generate, many, case, seed, piece, size, draft_law):
     margin = _pair_cells(case)[1]
     pairs, drafts, hidden = np.zeros((len(margin),)*2, int), {}, 0
     for i in range(0, size, 2):
-        seeds, texts = [first + i, first + i + 1], []
-        try:
-            if many:
-                models = [Recorded(case, side, None) for side in ("target", "draft")]
-                texts = [*map(_ids, _serve(many, case, *models, [case.prompt]*2,
-                                           case.gamma + 1, case.stop, seeds))]
-                if len(texts) != 2: raise CouldNot(f"expected 2 texts, got {len(texts)}")
-            for s in [] if many else seeds:
-                texts.append(_request(generate, case, s, calls := [] if noted else None))
-                for context, token in drafted_tokens(calls) if noted else ():
-                    hidden += token is None
-                    if token is None: continue
-                    if draft_law == "greedy":
-                        row = case._row("draft", context)
-                        if row[token] < row.max():
-                            tally.note("misplaced", f"{case.name}: drafted {token} after "
-                                       f"{context}, likeliest {int(row.argmax())}")
-                    key = case.draft.key(context)
-                    drafts.setdefault(key, [0]*case.vocab_size)[token] += 1
-        except ValueError as error:
+        seeds = [first + i, first + i + 1]
+        try: texts, called = _two_requests(generate, many, case, seeds, noted)
+        except ValueError as error:  # it writes into rows: the same seeds again, on copies
             if not tally.changed: tally.note("changed", f"{case.name}: {error}")
+            texts, called = _two_requests(generate, many, case, seeds, noted, True)
+        for context, token in called:
+            hidden += token is None
+            if token is None: continue
+            if draft_law == "greedy":
+                row = case._row("draft", context)
+                if row[token] < row.max():
+                    tally.note("misplaced", f"{case.name}: drafted {token} after "
+                               f"{context}, likeliest {int(row.argmax())}")
+            key = case.draft.key(context)
+            drafts.setdefault(key, [0]*case.vocab_size)[token] += 1
         heads = []
         for text in texts:
             if text not in read: read[text] = _read_text(case, text)

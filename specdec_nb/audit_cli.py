@@ -65,12 +65,11 @@ def load(
 # %% ../nbs/83_audit_cli.ipynb #37015710
 def diagnosed(
     audit, # an Audit
-): # list of zoo.Suspect, the likeliest first; None if nothing can be said
-    """Compare a failed audit with the laws of the zoo's bugs."""
+): # diagnose.Diagnosis; None if no fault was found
+    """Say what differs in a failed audit, and which known bug would explain it."""
     if not audit.faulty: return None
-    from specdec_nb.zoo import WITNESSES, diagnose
-    known = any(c.kind == "joint law" and c.case in WITNESSES for c in audit.checks)
-    return diagnose(audit) if known else None
+    from specdec_nb.diagnose import diagnose
+    return diagnose(audit)
 
 
 def _print_audit(audit, console, found=None):
@@ -92,15 +91,11 @@ def _print_audit(audit, console, found=None):
                       show(c.detectable_tv, ".4f"), "ok" if c.passed else "FAILED",
                       style="" if c.passed else "bold red")
     console.print(Text(f"audit of {audit.subject}", "bold"))
+    if found: console.print(Text(found.differs, "bold"), soft_wrap=True)
     if audit.checks: console.print(table)
     for c in audit.failures:
         if c.note: console.print(Text(f"{c.case}, {c.kind}: {c.note}"), soft_wrap=True)
-    likely = [s for s in found or [] if s.share > .001][:3]
-    if likely: console.print("Known bugs that fit the counts, the likeliest first:")
-    for s in likely:
-        console.print(Text(f"  {s.bug.id} {s.bug.name} ({s.share:.1%}): {s.bug.what}"),
-                      soft_wrap=True)
-    if found == []: console.print("None of the bugs of the zoo fits.")
+    if found and found.answer: console.print(Text(found.answer), soft_wrap=True)
     style = {0: "bold green", 1: "bold red"}.get(audit.exit_code, "bold yellow")
     console.print(Text(audit.verdict, style), soft_wrap=True)
     console.print(Text(f"A right subject is called biased with probability at most "
@@ -114,8 +109,7 @@ def _finish(audits, as_json, html):
     founds = [diagnosed(a) for a in audits]
     if as_json:
         dicts = [a.to_dict() | {"verdict": a.verdict, "exit_code": a.exit_code,
-                                "diagnosis": f and [{"id": s.bug.id, "name": s.bug.name,
-                                                     "share": s.share} for s in f]}
+                                "diagnosis": f and f.to_dict()}
                  for a, f in zip(audits, founds)]
         print(json.dumps(dicts[0] if len(dicts) == 1 else dicts, indent=2))
     else:

@@ -279,20 +279,19 @@ def _figures(audit, name):
 
 
 def _diagnosis(found):
-    "Write the likeliest bugs."
-    if found is None: return ""
-    if not found: return ("<h3>Diagnosis</h3><p>None of the bugs of the zoo fits the counts. "
-                          "Look at the cells that differ most.</p>")
+    "Write which bugs would explain the counts."
+    if found is None or not found.suspects: return ""
     items = "".join(
-        f"<li><strong>{escape(s.bug.id)}, {escape(s.bug.name)}</strong> "
-        f"({s.share:.1%}). {escape(s.bug.what)} "
-        f'<span class="dim">Met in: {escape(s.bug.reference)}.</span>' for s in [s for s in found if s.share > .001 or s is found[0]][:5])
-    return ("<h3>Diagnosis</h3><p>Known bugs that fit the counts, the likeliest first. The share "
-            f"is the posterior probability among the bugs of the zoo.</p><ol>{items}</ol>")
+        f"<li>{escape(str(s))}" + "".join(
+            f" {escape(b.what)} <span class=dim>Met in: {escape(b.reference)}.</span>" for b in s.bugs)
+        + "</li>" for s in found.suspects[:5] if s.share > .001)
+    return (f"<h3>Diagnosis</h3><p>{escape(found.answer)}</p><p>Explanations and their share of the "
+            "posterior probability; before the counts were seen, half of it was for none of "
+            f"these.</p><ol>{items}</ol>")
 
 
 def _section(audit, found, name):
-    kind = ("good", "bad", "none")[audit.exit_code]
+    kind = ("good", "bad", "none", "bad")[audit.exit_code]
     n = sum(c.n for c in audit.checks if c.kind != "support") or max(
         (c.n for c in audit.checks), default=0)
     failed = ", ".join(dict.fromkeys(f"{c.case} ({c.kind})" for c in audit.failures))
@@ -300,6 +299,7 @@ def _section(audit, found, name):
     early = " Stopped as soon as the evidence sufficed." if audit.stopped_early else ""
     return f"""<section><h2>{escape(audit.subject)}</h2>
 <div class="verdict {kind}"><strong>{escape(audit.verdict)}</strong><br>
+{escape(found.differs) + "<br>" if found else ""}
 {failed}<span class="dim">{len(audit.checks)} checks of {n:,} observations in {audit.seconds:.1f} s,
 seed {audit.seed}. A right subject is called biased with probability at most
 {audit.alpha:g}.{early}</span></div>
@@ -325,7 +325,7 @@ failure. A pass speaks of the inputs that were tried.</p></section>"""
 
 def page(
     audits, # an Audit, or a list of them
-    diagnoses=None, # for each audit: list of zoo.Suspect; [] if none fits; None: not asked
+    diagnoses=None, # for each audit: a diagnose.Diagnosis, or None
     title="Is it lossless?", # heading of the page
 ): # a whole HTML page
     """Write audits as one self-contained HTML page.

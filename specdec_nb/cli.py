@@ -474,6 +474,12 @@ def plan(
     else: _print_plan(result, _console())
 
 # %% ../nbs/82_cli.ipynb #1920e47a
+def _reader_left():
+    "Who read our output has left: nothing was told, so nothing is said."
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 2
+
+
 def main(
     args=None, # list of command-line words; None takes those of the process
 ):
@@ -486,9 +492,7 @@ def main(
     if hasattr(sys.stdout, "reconfigure"):  # what a terminal cannot show is spelt out
         sys.stdout.reconfigure(errors="backslashreplace")
     try: code = app(args, prog_name="specdec-nb", standalone_mode=False) or 0
-    except BrokenPipeError:  # who read our output has left: nothing was told, so nothing is said
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 2
+    except BrokenPipeError: code = _reader_left()
     except (ValueError, OSError) as error:
         print(f"specdec-nb: {error}", file=sys.stderr)
         code = 2
@@ -497,6 +501,7 @@ def main(
             from typer.rich_utils import rich_format_error
             rich_format_error(error)
             raise SystemExit(error.exit_code) from None
+        if isinstance(error.__context__, BrokenPipeError): raise SystemExit(_reader_left()) from None
         traceback.print_exc()
         print("specdec-nb: this is a fault of specdec-nb, not of what you gave it; please report "
               "it with the lines above", file=sys.stderr)

@@ -9,8 +9,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from specdec_nb.audit import Audit, Check, as_sampler, battery, sampler
+from specdec_nb.diagnose import Diagnosis, Suspect
 from specdec_nb.rules import Verdict, token_rule
 from specdec_nb.testing import refuses
+from specdec_nb.zoo import BUGS
 
 # %% ../nbs/81_audit_report.ipynb #d2105197
 def replaced_from_target(target, draft, tokens, chance):
@@ -56,17 +58,20 @@ def test_the_page_is_whole():
     _, wrong = audits(n=200)
     nasty = Audit("<script>alert(1)</script>", 1e-6, 0, (
         Check("a<b", "support", False, 5, note="<img src=x>"),))
-    text = page([wrong, nasty], [[], None])
+    found = Diagnosis("<b>Token 1</b> differs.", (Suspect("bug", (BUGS["Z08"],), .9), Suspect("none of these", (), .1)))
+    text = page([wrong, nasty], [found, None])
     seen = Reader(text)
     assert not seen.open and not seen.loads and not seen.unnamed
     assert len(seen.ids) == len(set(seen.ids)) and seen.tags.count("svg") == 5
     assert "script" not in seen.tags and "@import" not in text and "url(http" not in text
     words = " ".join(seen.words)
-    assert "BIASED" in words and "None of the bugs" in words and "C twice" in words
+    assert "BIASED" in words and "<b>Token 1</b> differs." in words and "Z08" in words and "C twice" in words
     assert "black" not in text and "#000000" not in text
     seen = Reader(page(nasty))
     assert "script" not in seen.tags and "img" not in seen.tags
     assert "<script>alert(1)</script>" in seen.words
+    broken = page(Audit("x", 1e-6, 0, (Check("C", "state", False, 5, note="changed"),)))
+    assert "NOT AS DECLARED: state" in broken
     nothing = page(Audit("x", 1e-6, 0, (), could_not="it does not start"))
     assert "could not be audited: it does not start" in nothing
     with tempfile.TemporaryDirectory() as folder:

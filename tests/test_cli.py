@@ -257,3 +257,14 @@ def test_weights_are_asked_for():
         code, out, err = run("models", "install", "smollm2")
         assert code == 0 and out.strip() == str(find_weights()) and not err
 
+
+# %% ../nbs/82_cli.ipynb #377b3b38
+def test_a_reader_may_leave_early():
+    asked = "from specdec_nb.cli import main; main(['audit', 'demo', '--n', '100'])"
+    with subprocess.Popen([sys.executable, "-u", "-c", asked], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        words = process.stderr.read()
+    assert process.returncode == 2 and "Traceback" not in words and "fault" not in words, words
+

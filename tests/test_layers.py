@@ -57,6 +57,7 @@ LAYERS = {
     "server": ("dist evidence audit traces", "numpy"),
     "hf_audit": ("dist audit", "numpy torch transformers"),
     "zoo": ("dist chance coupling rules block_rule multidraft shared evidence audit", "numpy"),
+    "diagnose": ("evidence audit zoo", "numpy scipy"),
     "other_tests": ("dist zoo", "numpy scipy"),
     "adapters": ("dist models llama", "numpy torch transformers"),
     "audit_cli": (ANY, "typer rich"),

@@ -173,24 +173,6 @@ def test_tables_have_the_law_of_the_rule():
     assert all(quick(*case.rows((3, 3)), rng)[:2] == (3, 3) for _ in range(20))
 
 
-# %% ../nbs/72_zoo.ipynb #310535f1
-def test_diagnosis_names_the_bug():
-    cases = [c for c in battery(0) if c.name in WITNESSES]
-    for id in ("Z08", "Z14", "Z29"):
-        failed = sampler(Tabulated(BUGS[id].rule), cases=cases, n=3000)
-        suspects = diagnose(failed)
-        assert suspects and suspects[0].bug.id == id and suspects[0].share > .99, id
-
-
-    def first_token_always(target, draft, tokens, rng):
-        "A fault that is not in the zoo."
-        return [int(np.argmax(target[0]))]
-
-    assert diagnose(sampler(first_token_always, cases=cases, n=3000)) == []
-    right = sampler(Tabulated(token_rule), cases=cases, n=1000)
-    refuses(lambda: diagnose(right), "failed")
-
-
 # %% ../nbs/72_zoo.ipynb #5f855a55
 def test_audit_sees_the_loops_that_are_wrong():
     requests = {c.name: c for c in engine_battery(0)}
@@ -200,21 +182,4 @@ def test_audit_sees_the_loops_that_are_wrong():
         bug, cases = BUGS[id], [requests[name]]
         assert engine(bug.engine(), many=bug.many(), cases=cases, n=400).faulty, id
         assert not engine(plain, cases=cases, n=100).faulty, name
-
-
-# %% ../nbs/72_zoo.ipynb #73e0cf97
-def test_battery_sees_the_rules_that_are_wrong():
-    # each bug on the witness that shows it best, at the level of a whole battery
-    witnesses = {c.name: c for c in battery(0) if c.name in WITNESSES}
-    level, needs_more = 1e-6/25, {"Z12": "a rounded row", "Z13": "a wide vocabulary",
-                                  "Z35": "an engine", "Z42": "a wide vocabulary"}
-    for id, bug in BUGS.items():
-        if bug.rule is None or id in needs_more: continue
-        spread = {}
-        for name, case in witnesses.items():
-            q, wrong = case.cell_law, case_law(bug.rule, case)
-            spread[name] = ((wrong[:-1] - q)**2/q).sum() + (wrong[-1] > 0)
-        best = witnesses[max(spread, key=spread.get)]
-        audit = sampler(Tabulated(bug.rule), cases=[best], n=20_000, alpha=level)
-        assert audit.biased, (id, best.name, audit.log_e)
 
