@@ -15,12 +15,12 @@ from importlib import import_module
 KINDS = ("single path", "several drafts", "tree")
 
 NEEDS = {
-    "sampled": "every draft was drawn from the law that is declared for it",
+    "sampled": "every draft was drawn from the law declared for it, not chosen",
     "rows": "the draft's laws in full, not only the entries of the drafted tokens",
     "independent": "the drafts for one place were drawn independently",
     "distinct": "the drafts for one place were drawn in turn, without replacement",
-    "top": "all drafts for one place but the last are the most probable tokens",
-    "races": "drafter and verifier run their races on the same times",
+    "last": "the last draft for one place was drawn without the others, however they came",
+    "races": "times that are exponential and new at every place; the drafter may share them",
     "greedy": "the target is decoded greedily: its law has one token",
 }
 
@@ -32,7 +32,7 @@ class Entry:
     kind: str # how it is called: one of KINDS
     lossless: bool # True if it leaves the law of every target as it is
     source: str # author and year; or where it is described here
-    needs: tuple # keys of NEEDS: without them it is not what it says
+    needs: tuple # keys of NEEDS: without any one of them its law is another
     cost: str # work of one verdict beside the models' own
     module: str # module of the package that holds it
     attribute: str # name of the function there
@@ -79,9 +79,9 @@ RULES = (
           "gamma + 1 maxima", "rules", "greedy_rule"),
     Entry("lenient", _PATH, False, "Leviathan et al. (2023)", _SAMPLED,
           "gamma rows", "lossy", "lenient_rule", True, (("lenience", Fraction(1, 2)),)),
-    Entry("typical", _PATH, False, "Cai et al. (2024)", (),
+    Entry("typical", _PATH, False, "Cai et al. (2024)", ("sampled",),
           "gamma entropies", "lossy", "typical_rule", True),
-    Entry("threshold", _PATH, False, "page 38_lossy", (),
+    Entry("threshold", _PATH, False, "page 38_lossy", ("sampled",),
           "gamma entries", "lossy", "threshold_rule", True,
           (("threshold", Fraction(1, 4)),)),
     Entry("cascade", _PATH, False, "Narasimhan et al. (2025)", _SAMPLED,
@@ -95,7 +95,7 @@ RULES = (
           (*_SAMPLED, "distinct"), "k rows", "multidraft", "recursive_distinct_rule"),
     Entry("k-seq", _MANY, True, "Sun et al. (2023)", (*_SAMPLED, "independent"),
           "50 rows, k entries", "multidraft", "kseq_rule"),
-    Entry("greedy-draft", _MANY, True, "Hu et al. (2025)", (*_SAMPLED, "top"),
+    Entry("greedy-draft", _MANY, True, "Hu et al. (2025)", ("rows", "last"),
           "one row", "multidraft", "greedy_draft_rule"),
     Entry("optimal", _MANY, True, "page 32_multidraft", (*_SAMPLED, "independent"),
           "a flow over k-sets", "multidraft", "optimal_rule"),

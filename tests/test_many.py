@@ -281,7 +281,7 @@ def pairs(model, target, seed):
                 draft = TreeDrafter(model(), branching_shape(2, 1), how)
                 yield (entry.name, how), draft, entry.load(), chance()
         else:
-            draws = {"distinct": draft_distinct, "top": draft_greedy}
+            draws = {"distinct": draft_distinct, "last": draft_greedy}
             draw = next((draws[n] for n in entry.needs if n in draws), draft_iid)
             star = Star(model(), draw, entry.load(),
                         Races(seed) if "races" in entry.needs else None)
