@@ -31,7 +31,7 @@ def accepted_children(target, draft, k=3):
 # %% ../nbs/35_shapes.ipynb #37f74398
 def test_best_shapes():
     #| checks: exact thm-best-tree
-    #| mutant: best_tree = a_chain; best_tree = greedy_tree; tree_value = counts_the_last_level
+    #| mutant: best_tree = a_chain; best_tree = greedy_tree; tree_value = counts_the_last_level; tree_value = chains_of_any_child
     def all_shapes(n):
         "Every shape of n nodes, listed with parents in order."
         return [p for p in product(*[range(-1, n - 1)]*n) if p[0] == -1
@@ -47,10 +47,14 @@ def test_best_shapes():
 
     vectors = [F(3, 5), F(1, 5), F(1, 10)], [F(1, 10), F(9, 10)], [F(2, 5), F(0), F(3, 5)]
     for a in vectors:
-        for n in (1, 2, 3, 5):
+        for n in (1, 2, 3, 4, 5):
             most = max(tree_value(shape, a) for shape in all_shapes(n))
             assert tree_value(best_tree(a, n), a) == most
             assert sum(a) == 1 or most <= 1/(1 - sum(a))
+        for n in (1, 2, 9, 30):
+            chain = tree_value(range(-1, n - 1), a)
+            assert chain == (1 - a[0]**n)/(1 - a[0]) < 1/(1 - a[0]), "no child but the first"
+        assert 1/(1 - a[0]) - chain < F(1, 10**6), "and the bound is reached"
         if a == sorted(a, reverse=True):
             assert [tree_value(best_tree(a, n), a) for n in range(1, 7)] == [
                 sum(products(a, 6)[:n]) for n in range(1, 7)]
@@ -87,6 +91,12 @@ def counts_the_last_level(shape, acceptance, right=tree_value):
     depth = max(node_depths(shape))
     return sum(max(acceptance)**d for d in range(depth + 1))
 
+
+def chains_of_any_child(shape, acceptance, right=tree_value):
+    "Wrong on purpose: an only child may be any of the children."
+    if list(shape) != list(range(-1, len(shape) - 1)): return right(shape, acceptance)
+    return max(right(shape, [a]) for a in acceptance)
+
 # %% ../nbs/35_shapes.ipynb #c6d2e993
 def test_the_numbers_of_one_vector():
     a, sizes = (.6, .2, .08, .04, .02), (1, 2, 4, 8, 16, 32, 64)
@@ -97,6 +107,8 @@ def test_the_numbers_of_one_vector():
     for n in sizes:
         greedy = tree_value(greedy_tree(exact, n), exact)
         assert tree_value(best_tree(exact, n), exact) == greedy
+    drawn = {n: best_tree(a, n) for n in (8, 16, 32)}
+    assert [(t.count(0), max(node_depths(t))) for t in drawn.values()] == [(2, 4), (3, 6), (4, 7)]
     assert round(tree_value(range(-1, 7), a), 3) == 2.458
     assert round(1/(1 - sum(a)), 2) == 16.67 and 1/(1 - a[0]) == 2.5
     assert accepted_children(*map(constant, T)) == [F(7, 10), F(7, 40), F(1, 8)]
@@ -112,13 +124,17 @@ def test_the_numbers_of_one_vector():
 def test_rows_and_tokens_in_C():
     a = accepted_children(*map(constant, C), 4)
     assert a == [F(3, 5), F(23, 140), F(1277, 16800), F(2683, 16800)] and sum(a) == 1
-    assert best_tree(a, 4) == (-1, 0, 1, 2), "a chain"
+    for n in (1, 2, 3, 4): assert best_tree(a, n) == tuple(range(-1, n - 1)), "a chain"
     assert max(best_tree(a, 5)) == 2, "the fifth node is a branch"
     sizes = [2**(d + 1) - 1 for d in (1, 2, 3, 4)]
     even = [tree_value(branching_shape(*[2]*d), a) for d in (1, 2, 3, 4)]
     chain = [tree_value(range(-1, n - 1), a) for n in sizes]
     assert [x < y for x, y in zip(even, chain)] == [True, True, False, False]
-    assert all(x < tree_value(best_tree(a, n), a) for x, n in zip(even, sizes))
+    for k, depths in ((2, (1, 2, 3, 4, 5)), (3, (1, 2, 3))):
+        for shape in (branching_shape(*[k]*d) for d in depths):
+            levels = node_depths(shape)
+            assert 2*list(levels).count(max(levels)) > len(shape), "the last level has half"
+            assert tree_value(shape, a) < .92*tree_value(best_tree(a, len(shape)), a)
 
 
 # %% ../nbs/35_shapes.ipynb #99419445
@@ -216,6 +232,7 @@ def test_shapes_are_checked():
 # %% ../nbs/35_shapes.ipynb #8c2766a6
 def test_even_trees():
     shape = branching_shape(4, 4, 4)
+    assert list(node_depths(shape)).count(3) == 64 and 4*64 > 3*85, "three rows in four"
     assert len(shape) == 85 and round(tree_value(shape, (.2,)*4), 3) == 2.952
     assert round(tree_value(range(-1, 84), (.6, .2)), 3) == 2.5
 
