@@ -21,7 +21,7 @@ from specdec_nb.multidraft import (acceptance, draft_distinct, draft_greedy, dra
 from specdec_nb.rules import autoregressive, block, survival, token_rule
 from specdec_nb.shapes import best_tree
 from specdec_nb.shared import (ExactRaces, Races, exponential_times, list_match_bound,
-                               match_rate, race_law)
+                               list_match_rate, match_rate, race_law)
 from specdec_nb.testing import (A, B, C, D, F, H, T, constant, law, random_model,
                                 refuses)
 from specdec_nb.trees import (Tree, branching_shape, carried_on, node_depths, node_rows,
@@ -417,11 +417,13 @@ BESIDE = ("naive, iid", "recursive, iid", "K-SEQ, iid", "list race, at least", "
           "naive, top k", "recursive, distinct", "best, distinct")
 
 
+EXAMPLES = {"A": A, "C": C, "T": T}
+
+
 @cache
 def ranking(example, n):
     "Mean tokens of a step for n drafted tokens, by rule; exact."
-    pair = dict(A=A, C=C, T=T, H=H)[example]
-    models = H if pair is H else tuple(map(constant, pair))
+    models = H if example == "H" else tuple(map(constant, EXAMPLES[example]))
     out = {f"chain: {name}": 1 + sum(chain_survival(name, *models, n)) for name in CHAIN}
     rows = models[0](()), models[1](())
     out |= {f"place: {name}": 1 + beside(name, *rows, n) for name in BESIDE}
@@ -434,17 +436,28 @@ def as_deep_as_it_gets(name, target, draft, shape):
     "Wrong on purpose: every tree is accepted to its end."
     return max(node_depths(shape)) + 1
 
+
+def naive_looks_at_the_draft(name, target, draft, k, right=beside):
+    "Wrong on purpose: the naive rule with the acceptance of the best."
+    return right(name.replace("naive, iid", "best, iid"), target, draft, k)
+
 # %% ../nbs/39_rules_compared.ipynb #c2180474
 def test_rankings_in_the_examples():
-    #| mutant: exact_tree_mean = as_deep_as_it_gets; chain_survival = token_for_all
-    for n, examples in ((2, "ACTH"), (4, "CH")):
-        for example in examples:
-            means = ranking.__wrapped__(example, n)
-            aside = [v for name, v in means.items() if not name.startswith("chain")]
-            assert means["chain: token"] > max(aside)
-            assert means["chain: block"] > means["chain: token"]
-            place = max(v for name, v in means.items() if name.startswith("place"))
-            assert place <= 2 and means["chain: shared"] > place
+    #| mutant: exact_tree_mean = as_deep_as_it_gets; chain_survival = token_for_all; beside = naive_looks_at_the_draft
+    for n, example in ((n, example) for n in (2, 4) for example in "ACTH"):
+        means = ranking.__wrapped__(example, n)
+        chain, place, tree = ({name.split(": ")[1].strip(): v for name, v in means.items()
+                               if name.startswith(kind)} for kind in ("chain", "place", "tree"))
+        assert chain["block"] > chain["token"] > max([*place.values(), *tree.values()])
+        assert chain["shared"] > max(place.values()) and max(place.values()) <= 2
+        drawn = [name for name in place if "iid" in name or "distinct" in name]
+        assert place["naive, iid"] == min(place[name] for name in drawn)
+        assert tree["naive-tree"] == min(tree.values())
+        assert chain["sample-match"] == min(chain.values())
+        if n == 4 or example == "H": assert place["naive, top k"] == max(place.values()) == 2
+        rows = [model(()) for model in (H if example == "H" else map(constant, EXAMPLES[example]))]
+        assert 1 + list_match_rate(*rows, n) > place["naive, iid"]
+    assert ranking("H", 4)["tree:  naive-tree"] == F(5, 2), "above all at one place"
 
 
 # %% ../nbs/39_rules_compared.ipynb #708868ae
@@ -557,6 +570,51 @@ def in_bins(distances, values):
     which = np.digitize(distances, EDGES)
     return [values[which == i].mean() if (which == i).any() else np.nan
             for i in range(1, len(EDGES))]
+
+# %% ../nbs/39_rules_compared.ipynb #8d8bcce7
+RECURSIVE_OR_KSEQ = ("recursive", "iid"), ("K-SEQ", "iid"), ("recursive", "distinct")
+
+
+def at_distance(vocab_size, distance, n=60):
+    "Mean acceptance of four drafts for one place, over random pairs at one TV."
+    rng, found = np.random.default_rng(vocab_size), []
+    while len(found) < n:
+        target, other = rng.dirichlet(np.full(vocab_size, .3), 2)
+        apart = abs(target - other).sum()/2
+        if apart < distance: continue
+        q, p = target, target + (other - target)*distance/apart
+        found.append([beside("recursive, iid", q, p, 4), beside("K-SEQ, iid", q, p, 4),
+                      distinct_mean(q, p, 4, rng)])
+    return np.mean(found, axis=0)
+
+
+def as_if_farther(vocab_size, distance, n=60, right=at_distance):
+    "Wrong on purpose: pairs at a larger distance."
+    return right(vocab_size, distance + .2, n)
+
+# %% ../nbs/39_rules_compared.ipynb #a5199a91
+def one_bin(distances, values):
+    "Wrong on purpose: the mean of all in every bin."
+    return [values.mean()]*(len(EDGES) - 1)
+
+# %% ../nbs/39_rules_compared.ipynb #b697aa9d
+def test_what_the_bins_show():
+    #| mutant: at_distance = as_if_farther; in_bins = one_bin
+    for size in (4, 16, 64):
+        for distance, siblings_lead in ((.48, False), (.6, True)):
+            chain = sum((1 - distance)**i for i in (1, 2, 3, 4))
+            assert ((at_distance(size, distance) > chain) == siblings_lead).all()
+        distances, values = by_divergence(size)
+        bins = {name: np.array(in_bins(distances, row)) for name, row in values.items()}
+        lost = bins["1 token, best"] - bins["1 shared"]
+        assert (0 < lost).all() and (lost < .06).all(), "a few hundredths"
+        for name, how in RECURSIVE_OR_KSEQ:
+            assert bins[f"4 best, {how}"][:2].min() > .99
+            assert bins[f"4 best, {how}"][1] - bins[f"4 {name}, {how}"][1] < .075
+        if size == 4: continue
+        assert (bins["4 K-SEQ, iid"] > bins["4 recursive, distinct"] - .02)[:3].all()
+        assert (bins["4 naive, top k"] < bins["4 K-SEQ, iid"] - .2).all()
+
 
 # %% ../nbs/39_rules_compared.ipynb #42d0ff13
 def contexts_by_text(target, n_texts=24, n_places=5, every=10, seed=1):
