@@ -30,6 +30,25 @@ def test_a_race_by_hand():
     refuses(lambda: race([.5, .6], [1., 1.]), "law", "sum of 1")
 
 
+# %% ../nbs/36_shared.ipynb #82f36bb8
+def only_zero_is_the_last(zero, vocab_size):
+    "Probability that the last token has a zero and no other token has."
+    return zero*(1 - zero)**(vocab_size - 1)
+
+
+def whatever_the_others_have(zero, vocab_size):
+    "Wrong on purpose: forgets that another zero may come first."
+    return zero
+
+# %% ../nbs/36_shared.ipynb #3b264e53
+def test_a_zero_time_wins_at_once():
+    #| mutant: only_zero_is_the_last = whatever_the_others_have
+    with np.errstate(divide="ignore"):  # uniforms of three bits, every draw of three tokens
+        times = -np.log1p(-np.array([*np.ndindex(8, 8, 8)])/8)
+    won = np.argmin(times/[.5, .5 - 1e-12, 1e-12], axis=1)
+    assert np.mean(won == 2) == only_zero_is_the_last(1/8, 3)
+
+
 # %% ../nbs/36_shared.ipynb #ed9be6d0
 def test_times_are_finite_and_positive():
     times = exponential_times([0, 2.0**-53, .5, np.nextafter(1, 0)])
@@ -413,6 +432,8 @@ def test_replacement_by_the_race_that_drafted():
     pair = law(1, 6, 3), law(8, 1, 1)
     assert tv(emitted(same_noise, *pair), pair[0]) == F(3, 115)
     assert tv(emitted(same_noise, *A), A.target) == 0
+    pair = law(0, 3, 5), law(5, 0, 3)
+    assert tv(emitted(same_noise, *pair), pair[0]) == F(9, 100)
 
 
 # %% ../nbs/36_shared.ipynb #0ab252f7
