@@ -4,11 +4,12 @@ A figure that is typed beside the cell that computes it grows old: the cell
 changes and the sentence stays. So a number in prose is put there by the cell
 (`{glue:...}`, or a printed value), or its page's code holds it as a setting or
 in an assertion, or `prose_numbers.toml` gives the reason. A decimal number in
-words that the code holds is taken for a result and needs a reason too.
-Whole numbers below ten, years, powers of ten, and what stands in citations,
-links, code or labels are not looked at. A reason that says "by hand" gives the arithmetic,
-which is done here; one that says "held" is believed if the code has the
-number; and no number is listed that needs no reason.
+words that the code holds is taken for a result and needs a reason too. Captions
+of figures and their descriptions are prose. Whole numbers below ten, years,
+powers of ten, and what stands in citations, links, code or labels are not
+looked at. A reason "by hand" gives the arithmetic, which is done here; one that
+says "held" is believed if the code has the number; and no number is listed that
+needs no reason.
 """
 import ast
 import json
@@ -75,10 +76,13 @@ def doubtful(words, code):
 
 
 def cells(path, kind):
-    "Return the sources of a page's cells of one kind; a page without cells is all words."
+    "Return the sources of a page's cells; captions and descriptions of figures are words too."
     if path.suffix == ".md": return [path.read_text(encoding="utf-8")] if kind == "markdown" else []
     found = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return ["".join(c["source"]) for c in found if c["cell_type"] == kind]
+    code = ["".join(c["source"]) for c in found if c["cell_type"] == "code"]
+    if kind == "code": return code
+    return ["".join(c["source"]) for c in found if c["cell_type"] == "markdown"] + [
+        text for source in code for text in re.findall(r"(?m)^#\| fig-(?:cap|alt): (.*)$", source)]
 
 
 def comes_to(number, arithmetic):
