@@ -8,11 +8,10 @@ __all__ = ['race', 'exponential_times', 'Races', 'shared_rule', 'match_rate', 'r
 
 # %% ../nbs/36_shared.ipynb #b34a4b7b
 from collections import defaultdict
-from operator import index
 
 import numpy as np
 
-from .dist import _clipped, as_law, as_laws
+from .dist import _clipped, as_count, as_law, as_laws, is_exact
 from .rules import sample_match_rule
 
 # %% ../nbs/36_shared.ipynb #94ba8a37
@@ -53,8 +52,11 @@ def _as_times(times):
 def _first(law, times):
     "Return the winner of a race whose laws and times are checked."
     arrival = np.full(len(law), np.inf)
-    np.divide(times, law, out=arrival, where=law > 0)
-    return int(arrival.argmin())
+    with np.errstate(over="ignore"): np.divide(times, law, out=arrival, where=law > 0)
+    winner = int(arrival.argmin())
+    if arrival[winner] < np.inf: return winner
+    runs = np.flatnonzero(law)  # all later than float64 can say: compare logarithms
+    return int(runs[np.argmin(np.log(times[runs]) - np.log(law[runs]))])
 
 # %% ../nbs/36_shared.ipynb #d9df34f6
 def exponential_times(
@@ -81,12 +83,8 @@ class Races:
         seed, # whole number >= 0: another seed, another text
         position=0, # place in the text of the next token, >= 0
     ):
-        for value, name in ((seed, "seed"), (position, "position")):
-            try: good = index(value) >= 0
-            except TypeError: good = False
-            if not good:
-                raise ValueError(f"{name}: expected a whole number >= 0, got {value!r}")
-        self.seed, self.position, self.start = seed, position, position
+        self.seed = as_count(seed, "seed")
+        self.position = self.start = as_count(position, "position")
 
     def times(
         self,
@@ -149,13 +147,18 @@ def shared_rule(
 
 # %% ../nbs/36_shared.ipynb #72fd9251
 def _sweep(target, draft):
-    "Return the tokens by growing p/q, that ratio, and M there (q > 0 only)."
+    """Return the tokens by growing p/q, and what the two theorems need there.
+
+    That is a point (q, p) on the ray of that ratio, its larger part being 1,
+    and m = q*M(p/q). No small number is divided by (q > 0 only).
+    """
     tokens = np.flatnonzero(target > 0)
-    ratio = draft[tokens]/target[tokens]
-    order = np.argsort(ratio, kind="stable")
-    tokens, ratio = tokens[order], ratio[order]
+    with np.errstate(over="ignore"): ratio = draft[tokens]/target[tokens]
+    tokens = tokens[np.argsort(ratio, kind="stable")]
     passed, ahead = np.cumsum(target[tokens]), 1 - np.cumsum(draft[tokens])
-    return tokens, ratio, ahead + ratio*passed
+    larger = np.maximum(target, draft)[tokens]
+    q, p = target[tokens]/larger, draft[tokens]/larger
+    return tokens, q, p, q*ahead + p*passed
 
 
 def match_rate(
@@ -174,8 +177,8 @@ def match_rate(
     Proof: thm-match. Bounds: thm-match-bounds. Source: Daliri et al. (2024).
     """
     target, draft = as_laws(target, draft)
-    tokens, _, m = _sweep(target, draft)
-    return _clipped((draft[tokens]/m).sum())
+    tokens, _, _, m = _sweep(target, draft)
+    return _clipped((np.minimum(target, draft)[tokens]/m).sum())
 
 # %% ../nbs/36_shared.ipynb #36fd003c
 def race_law(
@@ -194,14 +197,19 @@ def race_law(
     Proof: thm-race-law.
     """
     target, draft = as_laws(target, draft)
-    tokens, ratio, m = _sweep(target, draft)
-    steps = np.diff(ratio, prepend=0*ratio[:1])
-    areas = np.cumsum(steps/(np.concatenate([1 + 0*m[:1], m[:-1]])*m))
-    area = np.full_like(draft, areas[-1] + 1/m[-1])
-    area[tokens] = areas
-    joint = np.outer(draft, target)*np.maximum(area[:, None] - area, 0)
-    joint[tokens, tokens] = draft[tokens]/m
-    return joint
+    both, area = _races(target, draft)
+    return np.outer(draft, target)*np.maximum(area[:, None] - area, 0) + np.diag(both)
+
+
+def _races(target, draft):
+    "Return the diagonal of the joint law and G at every ratio, shapes (V,)."
+    tokens, q, p, m = _sweep(target, draft)
+    before = [np.concatenate([[end], part[:-1]]) for end, part in ((1, q), (0, p), (1, m))]
+    steps = (before[0]*p - before[1]*q)/(before[2]*m)
+    areas = np.cumsum(np.maximum(steps, 0))  # below 0 by rounding only
+    both, area = 0*draft, np.full_like(draft, areas[-1] + q[-1]/m[-1])
+    both[tokens], area[tokens] = np.minimum(target, draft)[tokens]/m, areas
+    return both, area
 
 # %% ../nbs/36_shared.ipynb #9aed4e5d
 class ExactRaces:
@@ -264,12 +272,6 @@ def list_race(
     return _first(target, times.min(axis=0)), tuple(_first(draft, row) for row in times)
 
 
-def _check_lists(n_lists):
-    "Check that there is a whole number of drafts, at least one."
-    if not isinstance(n_lists, (int, np.integer)) or n_lists < 1:
-        raise ValueError(f"n_lists: expected a whole number >= 1, got {n_lists!r}")
-
-
 def list_match_bound(
     target, # law to emit, shape (V,)
     draft, # law drafted from, shape (V,)
@@ -288,10 +290,10 @@ def list_match_bound(
     Proof: thm-list-match. Source: Rowan et al. (2025), list matching lemma.
     """
     target, draft = as_laws(target, draft)
-    _check_lists(n_lists)
-    tokens, _, m = _sweep(target, draft)
-    q, p = target[tokens], draft[tokens]
-    return _clipped((n_lists*p*q/(m*q + (n_lists - 1)*p)).sum())
+    n_lists = as_count(n_lists, "n_lists", 1)
+    tokens, _, p, m = _sweep(target, draft)
+    shared = np.minimum(target, draft)[tokens]
+    return _clipped((n_lists*shared/(m + (n_lists - 1)*p)).sum())
 
 # %% ../nbs/36_shared.ipynb #eaba9847
 def list_match_rate(
@@ -315,7 +317,9 @@ def list_match_rate(
     Proof: thm-list-exact.
     """
     target, draft = as_laws(target, draft)
-    _check_lists(n_lists)
+    n_lists = as_count(n_lists, "n_lists", 1)
+    if not is_exact(target + draft): # too small to matter, and to divide by
+        target, draft = (np.where(law < 1e-100, 0, law) for law in (target, draft))
     missed = 0
     for j in np.flatnonzero(target > 0):
         terms = _misses(target/target[j], draft, j, first=True)
@@ -345,10 +349,10 @@ def _misses(c, draft, j, first):
     if first:
         out[rate(1)] -= 1
         return out
-    kinks = sorted({1, *(c[i]/d[i] for i in np.flatnonzero(d) if c[i] > d[i])})
+    starts = {i: max(c[i]/d[i], 1) for i in np.flatnonzero(d)}
+    kinks = sorted(set(starts.values()))
     for v, end in zip(kinks, [*kinks[1:], None]):
-        weight = 1/(rate(v + 1) - rate(v)) if end is None else (
-            (end - v)/(rate(end) - rate(v)))
+        weight = 1/sum(d[i] for i, start in starts.items() if start <= v)
         out[rate(v)] -= weight
         if end is not None: out[rate(end)] += weight
     return out

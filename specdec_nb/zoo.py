@@ -23,7 +23,7 @@ from .multidraft import (Choice, draft_distinct, draft_iid, recursive_distinct_r
                                    recursive_rule)
 from .rules import (Verdict, autoregressive, block, check_block, in_turn,
                               token_rule)
-from .shared import _sweep
+from .shared import _races
 
 # %% ../nbs/72_zoo.ipynb #153af495
 ROOMS = ("draft", "test", "replacement", "shared randomness", "parameters",
@@ -515,13 +515,9 @@ def uniform_used_twice(target, draft, tokens, chance):
 
 def race_given(target, draft, winner):
     "Law of the winner of the target's race, given that of the draft's on the same times."
-    tokens, ratios, m = _sweep(target, draft) # as in shared.race_law, for one row of it
-    steps = np.diff(ratios, prepend=0*ratios[:1])
-    areas = np.cumsum(steps/(np.concatenate([1 + 0*m[:1], m[:-1]])*m))
-    area = np.full_like(draft, areas[-1] + 1/m[-1])
-    area[tokens] = areas
+    both, area = _races(target, draft) # as in shared.race_law, for one row of it
     law = target*np.maximum(area[winner] - area, 0)
-    if target[winner]: law[winner] = 1/m[tokens.tolist().index(winner)]
+    law[winner] = both[winner]/draft[winner]
     return law
 
 

@@ -5,6 +5,7 @@ from specdec_nb.shared import *
 
 # %% ../nbs/36_shared.ipynb #2a2c32ce
 from itertools import combinations
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -454,6 +455,47 @@ def test_bad_input_is_named():
     refuses(lambda: list_match_rate(half, [1.], 2), "draft", "vocabulary")
     refuses(lambda: list_match_rate(half, half, 0), "n_lists", ">= 1", "0")
     refuses(lambda: list_match_bound(half, half, 1.5), "n_lists", "whole")
+
+
+# %% ../nbs/36_shared.ipynb #acfe62ef
+def far_apart(n=60):
+    "Pairs of float laws with entries of any size that float64 has."
+    rng = np.random.default_rng(36)
+    for i in range(n):
+        logs = rng.normal(size=(2, 2 + i % 4))*(1, 10, 100, 300)[i % 4]
+        logs -= logs.max(axis=1, keepdims=True)
+        yield [f/f.sum() for f in np.exp(np.maximum(logs, -744))]
+
+
+def race_law_by_ratios(target, draft, right=race_law):
+    "Wrong on purpose: floats are divided, however small they are."
+    if target.dtype == object: return right(target, draft)
+    with np.errstate(all="ignore"): return right(target, draft)*(draft/target)/(draft/target)
+
+
+def first_by_division(law, times):
+    "Wrong on purpose: takes the first of all that are infinitely late."
+    with np.errstate(over="ignore"): return int(np.argmin(np.divide(times, law)))
+
+# %% ../nbs/36_shared.ipynb #c615f5e1
+def test_small_probabilities():
+    #| mutant: race_law = race_law_by_ratios; race = first_by_division
+    def exact(law):
+        "The law that these floats stand for, as fractions."
+        parts = [F(x) for x in law.tolist()]
+        return np.array([x/sum(parts) for x in parts])
+
+    with catch_warnings(record=True) as heard:
+        simplefilter("always")
+        for pair in far_apart():
+            q, p = map(exact, pair)
+            assert abs(race_law(*pair) - race_law(q, p).astype(float)).max() < 1e-14
+            assert abs(match_rate(*pair) - float(match_rate(q, p))) < 1e-14
+            for f in (list_match_bound, list_match_rate):
+                assert abs(f(*pair, 2) - float(f(q, p, 2))) < 1e-14
+        assert race([0, .5, .5], [1., 1.7e308, 1.6e308]) == 2
+        assert race([5e-324, 1], [1., 1.]) == 1
+        assert list_match_rate([1, 5e-324], [.5, .5], 3) < 1 and not heard
 
 
 # %% ../nbs/36_shared.ipynb #e737dc90
