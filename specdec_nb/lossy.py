@@ -7,12 +7,13 @@ __all__ = ['Terms', 'LossyRule', 'emitted_law', 'lenient_rule', 'Price', 'price'
            'cascade_rule', 'deferral', 'sequence_bound']
 
 # %% ../nbs/38_lossy.ipynb #3874aaf8
+from numbers import Rational, Real
 from typing import NamedTuple
 
 import numpy as np
 
 from .coupling import OneToken, replacement_law
-from .dist import as_law, as_laws, tv
+from .dist import as_count, as_fraction, as_function, as_law, as_laws, tv
 from .rules import in_turn
 
 # %% ../nbs/38_lossy.ipynb #897d5db4
@@ -36,7 +37,7 @@ class LossyRule:
         self,
         terms, # terms(target, draft) -> Terms, for one pair of laws
     ):
-        self.terms = terms
+        self.terms = as_function(terms, "terms", "terms(target, draft) -> Terms")
 
     def step(
         self,
@@ -46,7 +47,7 @@ class LossyRule:
         chance, # source of all randomness
     ): # OneToken(token, accepted)
         """Keep one drafted token or replace it."""
-        if not draft[token]:
+        if not draft[as_count(token, "token", most=len(draft) - 1)]:
             raise ValueError(f"token: expected one that the draft can draw, got "
                              f"{token}, whose draft probability is 0")
         keep, replacement = self.terms(target, draft)
@@ -82,22 +83,31 @@ def emitted_law(
     Raises
     ------
     ValueError
-        If an argument is not a law, or the vocabularies differ.
+        If an argument is not a law, the vocabularies differ, or `rule` is no
+        LossyRule.
 
     Notes
     -----
     Proof: thm-lossy-law.
     """
     target, draft = as_laws(target, draft)
-    keep, replacement = rule.terms(target, draft)
+    keep, replacement = _terms_of(rule, target, draft)
     kept = draft*keep
     return kept + (1 - kept.sum())*replacement
+
+
+def _terms_of(rule, target, draft):
+    "Return a rule's terms for one pair of laws."
+    if not isinstance(rule, LossyRule):
+        raise ValueError(f"rule: expected a LossyRule, got {rule!r}")
+    return rule.terms(target, draft)
 
 # %% ../nbs/38_lossy.ipynb #4ba72200
 def _kept_share(target, draft, scale=1):
     "Return min(1, target/(scale*draft)), and 0 where nothing is drafted."
-    keep, drafted = np.zeros_like(target), draft > 0
-    keep[drafted] = np.minimum(1, target[drafted]/(scale*draft[drafted]))
+    keep, bar = (1*((target > 0) & (draft > 0))).astype(target.dtype), scale*draft
+    less = (0 < target) & (target < bar)
+    keep[less] = target[less]/bar[less]
     return keep
 
 
@@ -105,6 +115,14 @@ def _norm(excess, otherwise):
     "Return excess as a law, or another law if there is no excess."
     mass = excess.sum()
     return excess/mass if mass else otherwise
+
+
+def _as_number(value, name, fits, wanted):
+    "Check a number; return a Fraction if it is exact, else a float."
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not fits(value):
+        raise ValueError(f"{name}: expected {wanted}, got {value!r}")
+    return as_fraction(value) if isinstance(value, Rational) else float(value)
 
 
 def lenient_rule(
@@ -122,8 +140,7 @@ def lenient_rule(
     -----
     Proof: thm-lenience. Source: Leviathan et al. (2023), appendix A.5.
     """
-    if not 0 < lenience <= 1:
-        raise ValueError(f"lenience: expected a number in (0, 1], got {lenience!r}")
+    lenience = _as_number(lenience, "lenience", lambda l: 0 < l <= 1, "a number in (0, 1]")
     if residual not in ("plain", "scaled"):
         raise ValueError(f"residual: expected 'plain' or 'scaled', got {residual!r}")
     scale = lenience if residual == "scaled" else 1
@@ -152,14 +169,14 @@ def price(
     Raises
     ------
     ValueError
-        If an argument is not a law, or the vocabularies differ.
+        As `emitted_law`.
 
     Notes
     -----
     Proof: thm-price. The bound behind it: Yin et al. (2024), theorem 5.
     """
     target, draft = as_laws(target, draft)
-    kept = draft*rule.terms(target, draft).keep
+    kept = draft*_terms_of(rule, target, draft).keep
     law = emitted_law(rule, target, draft)
     over = np.maximum(law - target, 0)
     unavoidable = np.maximum(kept - target, 0)
@@ -175,18 +192,18 @@ def _set_rule(accepts, fallback):
                          f"got {fallback!r}")
 
     def terms(target, draft):
-        keep = accepts(target, draft).astype(target.dtype)
+        keep = (1*accepts(target, draft)).astype(target.dtype)
         if fallback == "target": return Terms(keep, target)
         if fallback == "argmax":
             top = np.arange(len(target)) == np.argmax(target)
-            return Terms(keep, top.astype(target.dtype))
+            return Terms(keep, (1*top).astype(target.dtype))
         return Terms(keep, _norm(np.maximum(target - draft*keep, 0), target))
     return LossyRule(terms)
 
 
-def _check_positive(value, name):
-    if not 0 < value < np.inf:
-        raise ValueError(f"{name}: expected a positive number, got {value!r}")
+def _as_positive(value, name):
+    "Check that a number is positive and finite."
+    return _as_number(value, name, lambda x: 0 < x < np.inf, "a positive number")
 
 
 def typical_rule(
@@ -208,8 +225,7 @@ def typical_rule(
     -----
     Proof: thm-accepted-set. Source: Cai et al. (2024), typical acceptance.
     """
-    _check_positive(epsilon, "epsilon")
-    _check_positive(delta, "delta")
+    epsilon, delta = _as_positive(epsilon, "epsilon"), _as_positive(delta, "delta")
 
     def accepts(target, _):
         probs = target[target > 0].astype(float)
@@ -234,7 +250,7 @@ def threshold_rule(
     Proof: thm-accepted-set. Source of "top" with "argmax": Leviathan et al.
     (2023), appendix A.5, lenience at temperature zero.
     """
-    _check_positive(threshold, "threshold")
+    threshold = _as_positive(threshold, "threshold")
     if of not in ("target", "ratio", "top"):
         raise ValueError(f"of: expected 'target', 'ratio' or 'top', got {of!r}")
 
@@ -252,12 +268,15 @@ def cascade_rule(
     Raises
     ------
     ValueError
-        When run, if `choose` returns something that is not a law.
+        If `choose` cannot be called; when run, if it returns something that
+        is not a law.
 
     Notes
     -----
     Proof: thm-cascade. Source: Narasimhan et al. (2025).
     """
+    as_function(choose, "choose", "choose(target, draft) -> the law to emit")
+
     def terms(target, draft):
         law = as_law(choose(target, draft), "choose", len(target))
         return Terms(_kept_share(law, draft), replacement_law(law, draft))
@@ -265,14 +284,21 @@ def cascade_rule(
 
 
 def deferral(
-    weight, # lambda: the larger, the more the draft is trusted
+    weight, # lambda >= 0: the larger, the more the draft is trusted
 ): # choose(target, draft) -> one of the two
     """Choose the target's law where it is clearly more certain.
+
+    Raises
+    ------
+    ValueError
+        If `weight` is not a finite number >= 0.
 
     Notes
     -----
     Source: Narasimhan et al. (2025), equation 10, as in their notebook.
     """
+    weight = _as_number(weight, "weight", lambda x: 0 <= x < np.inf, "a finite number >= 0")
+
     def choose(target, draft):
         defers = draft.max() < target.max() - weight*tv(target, draft)
         return target if defers else draft
@@ -288,13 +314,11 @@ def sequence_bound(
     Raises
     ------
     ValueError
-        If `bias` is not in [0, 1] or `length` is negative.
+        If `bias` is not in [0, 1] or `length` not a whole number >= 0.
 
     Notes
     -----
     Proof: thm-growth.
     """
-    if not 0 <= bias <= 1:
-        raise ValueError(f"bias: expected a number in [0, 1], got {bias!r}")
-    if length < 0: raise ValueError(f"length: expected a number >= 0, got {length!r}")
-    return 1 - (1 - bias)**length
+    bias = _as_number(bias, "bias", lambda d: 0 <= d <= 1, "a number in [0, 1]")
+    return 1 - (1 - bias)**as_count(length, "length")

@@ -8,7 +8,7 @@ __all__ = ['as_acceptance', 'tree_value', 'best_tree', 'confident_tree']
 # %% ../nbs/35_shapes.ipynb #93849710
 import numpy as np
 
-from .dist import as_law, is_exact
+from .dist import _as_array, _as_floats, as_count, as_fraction, as_function, as_law, is_exact
 from .trees import Tree, as_parents
 
 # %% ../nbs/35_shapes.ipynb #de2db21b
@@ -22,16 +22,13 @@ def as_acceptance(
     ValueError
         If it is not a vector of numbers >= 0 that sum to at most 1.
     """
-    try: a = np.asarray(values)
-    except ValueError: a = np.empty(0)
-    if not is_exact(a):
-        try: a = a.astype(float)
-        except (TypeError, ValueError): a = np.empty(0)
-    tolerance = 0 if is_exact(a) else 1e-9
+    wanted = "a vector of numbers >= 0 that sum to at most 1"
+    a = _as_array(values, "acceptance", wanted)
+    exact = a.size and is_exact(a)
+    a = np.frompyfunc(as_fraction, 1, 1)(a) if exact else _as_floats(a, "acceptance")
     if a.ndim != 1 or not a.size or not (
-            (a >= 0).all() and a.sum() <= 1 + tolerance):
-        raise ValueError("acceptance: expected a vector of numbers >= 0 that "
-                         f"sum to at most 1, got {values!r}")
+            (a >= 0).all() and a.sum() <= 1 + (0 if exact else 1e-9)):
+        raise ValueError(f"acceptance: expected {wanted}, got {values!r}")
     return a
 
 
@@ -79,10 +76,7 @@ def best_tree(
     -----
     Proof: thm-best-tree. Source: Chen et al. (2024), Sequoia.
     """
-    a, n = as_acceptance(acceptance), n_nodes
-    if isinstance(n, bool) or not hasattr(n, "__index__") or n < 1:
-        raise ValueError("n_nodes: expected a whole number >= 1, "
-                         f"got {n_nodes!r}")
+    a, n = as_acceptance(acceptance), as_count(n_nodes, "n_nodes", 1)
     value = np.full((n + 1, len(a) + 1), -np.inf, dtype=a.dtype)  # F(m, b)
     last = np.zeros((n + 1, len(a) + 1), dtype=int)  # nodes in the b-th branch
     value[1, 0], best = 1, np.zeros(n + 1, dtype=a.dtype)
@@ -124,12 +118,9 @@ def confident_tree(
     Proof: lem-confidence, cor-confident-tree. Source: Li et al. (2024),
     EAGLE-2, and its program.
     """
-    for name, value, least in (("width", width, 1), ("depth", depth, 0),
-                               ("n_nodes", n_nodes, 1)):
-        whole = hasattr(value, "__index__") and not isinstance(value, bool)
-        if not whole or value < least:
-            raise ValueError(f"{name}: expected a whole number >= {least}, "
-                             f"got {value!r}")
+    width, depth = as_count(width, "width", 1), as_count(depth, "depth")
+    n_nodes = as_count(n_nodes, "n_nodes", 1)
+    as_function(draft, "draft")
     context = tuple(context)
     parents, tokens, spelled, confidence, level = [-1], [-1], [()], [1], [0]
     if context: tokens = [context[-1]]

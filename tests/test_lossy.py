@@ -4,10 +4,12 @@
 from specdec_nb.lossy import *
 
 # %% ../nbs/38_lossy.ipynb #858d73a4
+from warnings import catch_warnings, simplefilter
+
 import numpy as np
 
 from specdec_nb.chance import Injected, image, law_distance, law_of
-from specdec_nb.coupling import acceptance_rate
+from specdec_nb.coupling import acceptance_rate, replacement_law
 from specdec_nb.dist import tv
 from specdec_nb.rules import autoregressive, block, continued_law, token_rule
 from specdec_nb.testing import (A, B, C, E, F, H, Pair, constant, law, random_model,
@@ -352,7 +354,20 @@ def test_bad_input_is_named():
     refuses(lambda: threshold_rule(-1), "threshold", "positive")
     refuses(lambda: threshold_rule(.1, "draft"), "of", "'ratio'")
     refuses(lambda: sequence_bound(1.1, 3), "bias", "[0, 1]")
-    refuses(lambda: sequence_bound(.1, -1), "length")
+    refuses(lambda: sequence_bound(.1, -1), "length", ">= 0", "-1")
+    refuses(lambda: sequence_bound(.1, 2.5), "length", "whole number", "2.5")
+    for bad in (None, "1/2", True, float("nan"), 1j, np.array(.5)):
+        refuses(lambda: lenient_rule(bad), "lenience", "(0, 1]")
+        refuses(lambda: typical_rule(bad), "epsilon", "positive")
+        refuses(lambda: threshold_rule(bad), "threshold", "positive")
+        refuses(lambda: deferral(bad), "weight", ">= 0")
+        refuses(lambda: sequence_bound(bad, 1), "bias", "[0, 1]")
+    refuses(lambda: deferral(-1), "weight", "finite", "-1")
+    refuses(lambda: LossyRule(.5), "terms", "0.5")
+    refuses(lambda: cascade_rule("target"), "choose", "'target'")
+    for f in (emitted_law, price): refuses(lambda: f(token_rule, *A), "rule", "LossyRule")
+    for bad in (-1, 2, .5, None):
+        refuses(lambda: lenient_rule(.5).step([.5, .5], [.5, .5], bad, Injected([.5])), "token")
     one, two = [[.5, .5]], [[.5, .5]]*2
     rule = cascade_rule(lambda q, p: q + p)
     refuses(lambda: rule(two, one, [0], Injected([.5])), "choose", "sum of 1")
@@ -361,6 +376,45 @@ def test_bad_input_is_named():
                 "token", "draft probability is 0")
         refuses(lambda: rule(one, one, [0], Injected([])), "target", "one row more")
         assert rule(two, one, [1], Injected([.5, .2])) == (1, 0)
+
+
+# %% ../nbs/38_lossy.ipynb #7367407c
+def with_the_number_as_it_came(lenience):
+    "Wrong on purpose: NumPy's integers enter the fractions, and overflow."
+    return LossyRule(lambda q, p: Terms(np.minimum(1, q/(lenience*p)), replacement_law(q, p)))
+
+
+def bound_with_the_number_as_it_came(bias, length):
+    "Wrong on purpose: NumPy's integers enter the fraction, and overflow."
+    return 1 - (1 - bias)**length
+
+# %% ../nbs/38_lossy.ipynb #41c97daf
+def test_numbers_of_every_kind_and_size():
+    #| mutant: lenient_rule = with_the_number_as_it_came; sequence_bound = bound_with_the_number_as_it_came
+    exact = law(7, 2, 1), law(1, 3, 6)
+    with np.errstate(over="ignore"):
+        for kind in (int, np.int8, np.uint8, np.int16):
+            part = F(kind(7), kind(100))
+            for make, right in ((lenient_rule, lenient_rule(F(7, 100))),
+                                (threshold_rule, threshold_rule(F(7, 100))),
+                                (lambda x: cascade_rule(deferral(x)), cascade_rule(deferral(F(7, 100))))):
+                assert price(make(part), *exact) == price(right, *exact)
+            assert sequence_bound(part, kind(3)) == 1 - F(93, 100)**3
+    for kind in (float, np.float16, np.float32, np.longdouble):
+        for rule in (lenient_rule(kind(.5)), threshold_rule(kind(.5), "ratio")):
+            law_found, cost = emitted_law(rule, *exact), price(rule, *exact)
+            assert abs(law_found.sum() - 1) < 1e-15 and {*map(type, law_found)} <= {float, F}
+
+    tiny = 5e-324
+    with catch_warnings(record=True) as heard:
+        simplefilter("always")
+        for rule in all_rules() + [lenient_rule(1e-300), lenient_rule(1e-300, "scaled")]:
+            for q, p in (([.5, .5], [1, tiny]), ([1, tiny], [.5, .5]), ([1, tiny], [1, tiny]),
+                         ([1, 0], [1, tiny]), ([1, tiny, 0], [1, tiny, tiny])):
+                cost = price(rule, q, p)
+                assert all(-1e-15 < x <= 1 for x in cost)
+                if q[-1] == 0: assert emitted_law(rule, q, p)[-1] < 1e-300
+        assert not heard
 
 
 # %% ../nbs/38_lossy.ipynb #4e85ee94

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from specdec_nb import (block_rule, chance, coupling, dist, estimate, multidraft, oracle,
-                        rules, shared, systems, testing, theory, warps)
+from specdec_nb import (block_rule, chance, coupling, dist, estimate, lossy, multidraft, oracle,
+                        registry, rules, shapes, shared, systems, testing, theory, warps)
 
 KINDS = (np.int8, np.uint8, np.int16, np.int64, np.uint64)
 
@@ -53,6 +53,25 @@ CALLS = {
         thirds(kind), halves(kind), kind(3), 2),
     "match_rate": lambda kind: shared.match_rate(thirds(kind), halves(kind)),
     "list_match_rate": lambda kind: shared.list_match_rate(thirds(kind), halves(kind), kind(3)),
+    "list_match_bound": lambda kind: shared.list_match_bound(thirds(kind), halves(kind), kind(120)),
+    "race_law": lambda kind: shared.race_law(thirds(kind), halves(kind)),
+    "races": lambda kind: rules.autoregressive(
+        lambda c: halves(kind), kind(9))(shared.Races(kind(3), kind(120))),
+    "lenient": lambda kind: lossy.price(lossy.lenient_rule(part(kind)), thirds(kind), halves(kind)),
+    "scaled": lambda kind: lossy.emitted_law(
+        lossy.lenient_rule(part(kind), "scaled"), thirds(kind), halves(kind)),
+    "typical": lambda kind: lossy.emitted_law(
+        lossy.typical_rule(part(kind), part(kind)), thirds(kind), halves(kind)),
+    "threshold": lambda kind: lossy.price(
+        lossy.threshold_rule(part(kind), "ratio"), thirds(kind), halves(kind)),
+    "cascade": lambda kind: lossy.price(
+        registry.deferring_rule(part(kind)), thirds(kind), halves(kind)),
+    "sequence_bound": lambda kind: lossy.sequence_bound(part(kind), kind(20)),
+    "best_tree": lambda kind: shapes.best_tree(thirds(kind), kind(120)),
+    "tree_value": lambda kind: shapes.tree_value(np.arange(-1, 40, dtype=kind), thirds(kind))
+        if kind not in (np.uint8, np.uint64) else shapes.tree_value(range(-1, 40), thirds(kind)),
+    "confident_tree": lambda kind: shapes.confident_tree(
+        lambda c: thirds(kind), kind(2), kind(3), kind(9)).parents,
     "expected_tokens": lambda kind: theory.expected_tokens(part(kind), kind(100)),
     "speedup": lambda kind: theory.speedup(.5, kind(100), kind(2)),
     "operations_factor": lambda kind: theory.operations_factor(.5, kind(120), kind(2)),

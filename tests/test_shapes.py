@@ -218,10 +218,14 @@ def ignores_the_room(target, drafter, rule, context, chance, max_depth, right=tr
 # %% ../nbs/35_shapes.ipynb #9c17713f
 def test_shapes_are_checked():
     half = np.array([.5, .5])
-    for a in ((), (.6, .6), (-.1,), ("x",), ((.1,),), (np.nan,)):
+    masked, ragged = np.ma.array([.5, .9], mask=[0, 1]), ((.1,), (.1, .2))
+    for a in ("x",), (".5",), (.1 + 1j,), masked, ragged:
+        refuses(lambda: best_tree(a, 3), "acceptance", "expected")
+    for a in ((), (.6, .6), (-.1,), ((.1,),), (np.nan,), .5, (F(1), F(1, 10**20))):
         refuses(lambda: best_tree(a, 3), "acceptance", "at most 1")
         refuses(lambda: tree_value((-1, 0), a), "acceptance", "at most 1")
     for n in (0, 1.5, True): refuses(lambda: best_tree((.5,), n), "n_nodes", "whole number")
+    refuses(lambda: confident_tree("draft", 1, 1, 1), "draft", "'draft'")
     refuses(lambda: tree_value((0,), (.5,)), "shape", "earlier")
     refuses(lambda: confident_tree(constant(half), 0, 1, 1), "width", "0")
     refuses(lambda: confident_tree(constant(half), 1, -1, 1), "depth", "-1")
