@@ -480,9 +480,10 @@ def optimal_coupling(
         rows.setdefault(s, target*0)[x] = mass
     missing = np.maximum(target - sum(rows.values()), 0)
     for s, prob in sets.items():
-        lost = prob - rows[s].sum()
-        if lost > 0 and missing.any(): rows[s] += missing*(lost/missing.sum())
-        rows[s] = rows[s]/rows[s].sum()
+        row = rows.get(s, 0*target)/prob if prob else target
+        lost = 1 - row.sum()
+        if lost > 0 and missing.any(): row = row + missing/missing.sum()*lost
+        rows[s] = row/row.sum() if row.any() else target  # prob within rounding
     return rows
 
 
@@ -528,9 +529,13 @@ def all_inside(
     if k == 2:
         before = np.append(0, np.cumsum(draft)[:-1])
         after = np.append(np.cumsum(draft[:0:-1])[::-1], 0)
-        odds = draft/(before + after)
-        earlier = np.append(0, np.cumsum(odds)[:-1])
-        return np.cumsum(odds*before + draft*earlier)
+        others, big = before + after, np.argmax(draft)
+        small = np.arange(len(draft)) != big  # their 1 - p is not
+        odds = 0*draft
+        odds[small] = draft[small]/others[small]
+        both = draft*(before/others) + draft*np.append(0, np.cumsum(odds)[:-1])
+        both[big + 1:] += draft[big]*(draft[big + 1:]/others[big])
+        return np.cumsum(both)
     total = draft*0
     for x, prob in enumerate(draft):
         others = np.delete(draft, x)
@@ -567,7 +572,7 @@ def optimal_acceptance(
         top = np.argsort(-draft, kind="stable")[:min(k, held.sum()) - 1]
         return target[top].sum() + np.minimum(target, without(draft, top)).sum()
     q, p = target[held], draft[held]
-    order = np.argsort(q/p, kind="stable")
+    with np.errstate(over="ignore"): order = np.argsort(q/p, kind="stable")
     q, p = q[order], p[order]
     if how == "iid": inside = np.cumsum(p)**k
     elif how == "distinct": inside = all_inside(p, min(k, len(p)))

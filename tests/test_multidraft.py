@@ -6,6 +6,8 @@ from specdec_nb.multidraft import *
 # %% ../nbs/32_multidraft.ipynb #99c1333a
 from itertools import combinations
 
+from warnings import catch_warnings, simplefilter
+
 import numpy as np
 
 from specdec_nb.chance import Injected, image, law_of
@@ -355,6 +357,7 @@ def test_drafts_are_checked():
 
 # %% ../nbs/32_multidraft.ipynb #d31fe610
 def test_floats_follow_the_fractions():
+    #| mutant: optimal_coupling = multiplies_small_numbers
     near = np.array([np.nextafter(.5, 0), .5]), np.array([.5, .5])
     for rule in (recursive_rule, kseq_rule):
         index, token = rule(*near, [0, 0], Injected([np.nextafter(1, 0)]*3))
@@ -378,6 +381,26 @@ def test_floats_follow_the_fractions():
     peaked = np.array([1 - 2e-15, 1e-15, 1e-15]), np.array([1., 1e-18, 3e-18])
     assert 0 <= optimal_acceptance(*peaked, 2, "distinct") <= 1
 
+    tiny = 5e-324
+    with catch_warnings(record=True) as heard:
+        simplefilter("always")
+        for pair in (([.5, .5], [1, tiny]), ([1, tiny], [.5, .5]), ([1, tiny], [1, tiny]),
+                     ([1, 0], [1, tiny]), ([1, tiny, tiny], [1, tiny, 3*tiny])):
+            for how in ("iid", "distinct"):
+                sets = draft_sets(np.array(pair[1], dtype=float), 2, how)
+                rows = optimal_coupling(pair[0], sets)
+                got, kept = coupled(rows, sets, np.array(pair[0], dtype=float))
+                assert abs(got - pair[0]).max() < 1e-12 and all(
+                    abs(row.sum() - 1) < 1e-12 for row in rows.values())
+                assert abs(kept - optimal_acceptance(*pair, 2, how)) < 1e-12
+        assert not heard
+
+
+# %% ../nbs/32_multidraft.ipynb #4fe17fbc
+def multiplies_small_numbers(target, sets, right=optimal_coupling):
+    "Wrong on purpose: a row is scaled after it was multiplied by its probability."
+    rows = {s: row*sets[s] for s, row in right(target, sets).items()}
+    with np.errstate(all="ignore"): return {s: row/row.sum() for s, row in rows.items()}
 
 # %% ../nbs/32_multidraft.ipynb #f86af835
 def test_cover_needs_distinct_drafts():
