@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from specdec_nb.dist import softmax
 from specdec_nb.testing import refuses, same
 
 # %% ../nbs/42_llama.ipynb #6c37bb12
@@ -115,6 +116,25 @@ def test_the_order_of_coordinates_is_a_convention():
 def no_permutation(h):
     "Wrong on purpose: rotates halves of rows that are stored as neighbours."
     return np.arange(h)
+
+# %% ../nbs/42_llama.ipynb #860763f3
+def test_scores_that_differ_give_probabilities_that_differ():
+    #| mutant: softmax = in_single_precision
+    for size in (1e-7, 1e-3, 1, 40):
+        for sign in (1, -1):
+            score = np.float32(sign*size)
+            more = np.nextafter(score, np.float32(np.inf))
+            low, high = softmax(np.array([score, more]))
+            assert low < high
+    assert float(np.nextafter(np.float32(1e-7), np.float32(1))) - float(np.float32(1e-7)) > 7e-15
+    same(softmax(np.array([0, 1e-20], np.float32)), np.array([.5, .5]))
+
+
+# %% ../nbs/42_llama.ipynb #5027f4fd
+def in_single_precision(scores):
+    "Wrong on purpose: neighbouring scores near zero become a tie."
+    weights = np.exp(scores - scores.max(), dtype=np.float32)
+    return weights/weights.sum()
 
 # %% ../nbs/42_llama.ipynb #51621519
 def test_the_past_does_not_depend_on_the_future():
@@ -394,7 +414,7 @@ def opens(path):
 
 # %% ../nbs/42_llama.ipynb #ebead3d2
 def test_hostile_files_are_refused():
-    #| mutant: opens = believes_lengths
+    #| mutant: opens = believes_lengths; load_weights = skips_what_it_does_not_know
     def check(folder):
         path = folder/"bad.gguf"
         for name, data in HOSTILE.items():
@@ -408,6 +428,21 @@ def test_hostile_files_are_refused():
             "a bias": lambda w: w.add_tensor("blk.0.attn_q.bias", np.ones(32, np.float32)),
             "scaled rotation": lambda w: w.add_string("llama.rope.scaling.type", "yarn"),
             "three heads": put("llama.attention.head_count", lambda n: 3),
+            "divided positions": lambda w: w.add_float32("llama.rope.scaling.factor", 4.),
+            "the old name of it": lambda w: w.add_float32("llama.rope.scale_linear", 4.),
+            "window": lambda w: w.add_uint32("llama.attention.sliding_window", 64),
+            "another scale": lambda w: w.add_float32("llama.attention.scale", .3),
+            "scaled scores": lambda w: w.add_float32("llama.logit_scale", .3),
+            "clamped": lambda w: w.add_float32("llama.attention.clamp_kqv", .3),
+            "sees ahead": lambda w: w.add_bool("llama.attention.causal", False),
+            "experts": lambda w: w.add_array("llama.expert_count", [0, 0]),
+            "a name to come": lambda w: w.add_uint32("llama.unheard_of", 1),
+            "another vocabulary": lambda w: w.add_uint32("llama.vocab_size", 301),
+            "no cut": lambda w: w.kv_data[0].pop("tokenizer.ggml.pre"),
+            "unnamed cut": put("tokenizer.ggml.pre", lambda name: "default"),
+            "tokens found first": put("tokenizer.ggml.token_type", lambda t: [4, *t[1:]]),
+            "a token before": lambda w: w.add_bool("tokenizer.ggml.add_bos_token", True),
+            "a space before": lambda w: w.add_bool("tokenizer.ggml.add_space_prefix", True),
             "many layers": put("llama.block_count", lambda n: 2**32 - 1),
             "no layers": put("llama.block_count", lambda n: 0),
             "other cut": put("tokenizer.ggml.pre", lambda name: "qwen2"),
@@ -416,6 +451,12 @@ def test_hostile_files_are_refused():
             "merged nothing": put("tokenizer.ggml.merges", lambda words: [*words, "qq zz"])}
         for name, change in spoil.items():
             assert opens(small_gguf(folder/"bad2.gguf", change=change)) is False, name
+        def plain(writer):  # as converters write it
+            writer.add_uint32("llama.vocab_size", 300)
+            writer.add_uint32("llama.attention.value_length", 8)
+            writer.add_float32("llama.rope.scaling.factor", 1.)
+            writer.add_bool("tokenizer.ggml.add_bos_token", False)
+        assert opens(small_gguf(folder/"plain.gguf", change=plain))
         whole = small_gguf(folder/"good.gguf")
         assert opens(whole)
         file = bytearray(whole.read_bytes())
@@ -445,10 +486,10 @@ def test_broken_files_never_crash_or_swell():
             assert opens(path) is False
         for _ in range(300):
             bad = bytearray(good)
-            for at in rng.integers(0, start, rng.integers(1, 4)):
-                size = int(rng.integers(1, 9))
-                bad[at:at + size] = rng.choice([bytes(8), b"\xff"*8, rng.bytes(8)])[:size]
-            path.write_bytes(bad[:len(good)])
+            for at in rng.integers(0, start - 8, rng.integers(1, 4)):
+                size = int(rng.choice([1, 1, 8]))
+                bad[at:at + size] = (bytes(8), b"\xff"*8, rng.bytes(8))[rng.integers(3)][:size]
+            path.write_bytes(bad)
             n_opened += opens(path)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -457,6 +498,41 @@ def test_broken_files_never_crash_or_swell():
 
     in_a_folder(check)
 
+
+# %% ../nbs/42_llama.ipynb #58242b5d
+def test_a_header_of_short_names_takes_twelve_times_its_bytes():
+    #| mutant: read_gguf = reads_it_three_times
+    def check(folder):
+        import tracemalloc
+        import gguf.constants
+        path, n = folder/"short.gguf", 21846  # a dict has just grown
+        names = [string(chr(0x10000 + i).encode()) for i in range(n)]  # the dearest letters
+        one_number = header(*[x + struct.pack("<IB", 0, 7) for x in names], n_fields=n)
+        no_numbers = header(*[x + struct.pack("<IIQ", 9, 0, 0) for x in names], n_fields=n)
+        one_byte = header(*[x + struct.pack("<IQIQ", 1, 1, 24, 0) for x in names], n_tensors=n)
+        for data in (one_number, no_numbers, one_byte + bytes(64)):
+            path.write_bytes(data)
+            tracemalloc.start()
+            try: file = read_gguf(path)
+            finally:
+                peak = tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+            assert len(file.fields) + len(file.tensors) == n and peak < 12*len(data)
+
+    in_a_folder(check)
+
+
+# %% ../nbs/42_llama.ipynb #a4b0f204
+def reads_it_three_times(path, right=read_gguf):
+    "Wrong on purpose: keeps what it needs no more."
+    return [right(path) for _ in range(3)][0]
+
+
+def skips_what_it_does_not_know(file, *args, right=load_weights):
+    "Wrong on purpose: a feature without code is taken for no feature."
+    known = {"llama." + name for name in (*SIZES, "rope.dimension_count", "rope.scaling.type")}
+    return right(file._replace(fields={name: value for name, value in file.fields.items()
+                                       if name in known or name[:6] != "llama."}), *args)
 
 # %% ../nbs/42_llama.ipynb #5f5f1f9e
 def test_weights_are_found_and_commands_are_right():
