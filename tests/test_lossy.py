@@ -69,6 +69,7 @@ def test_lenience_is_on_the_line():
             found, reject = measured(rule, target, draft)
             assert 1 - reject == kept.sum()
             assert (found <= target/lenience).all()
+            assert (found >= np.minimum(draft, target)).all()
         bias = tv(measured(plain, target, draft)[0], target)
         assert bias == kept.sum() - acceptance_rate(target, draft)
         assert bias <= tv(measured(scaled, target, draft)[0], target)
@@ -198,6 +199,31 @@ def test_deferral_in_example_M():
     assert (emitted_law(better, *EX_M) == emitted_law(typical, *EX_M)).all()
     assert price(typical, *EX_M).reject == F(20, 100)
     assert price(better, *EX_M).reject == F(19, 100)
+
+
+# %% ../nbs/38_lossy.ipynb #14dccfcc
+def verifies(rule):
+    "The rule as it is."
+    return rule
+
+
+def with_a_bonus_from_the_chosen_law(rule):
+    "Wrong here: every row is that of the chosen law, the bonus too."
+    def verify(target, draft, tokens, chance):
+        both = [(q + A.draft)/2 for q in target]  # Example A, constant rows
+        return token_rule(both, draft, tokens, chance)
+    return verify
+
+# %% ../nbs/38_lossy.ipynb #6244e445
+def test_a_cascade_has_its_law_at_drafted_places_only():
+    #| mutant: verifies = with_a_bonus_from_the_chosen_law
+    half = lambda q, p: (q + p)/2
+    for models, gamma, off in ((A, 1, F(51, 400)), (A, 2, F(867, 8000)), (B, 0, tv(*B)/2)):
+        chosen = autoregressive(constant(half(*models)), gamma + 1)
+        draws = block(verifies(cascade_rule(half)), *map(constant, models), gamma)
+        texts = law_of(lambda chance: autoregressive(
+            constant(half(*models)), gamma + 1, draws(chance)[0])(chance))
+        assert law_distance(texts, law_of(chosen)) == off
 
 
 # %% ../nbs/38_lossy.ipynb #2cb4037b
