@@ -117,6 +117,13 @@ def test_planted_numbers_are_found():
                          "and commit 8974510 of 2026-11-30\n```text\n77\n```"], code)
 
 
+def test_captions_are_read(tmp_path):
+    source = ["#| fig-cap: It rises to 4.7.\n", "#| fig-alt: A line to 23.\n", "plot(3)"]
+    page = tmp_path/"page.ipynb"
+    page.write_text(json.dumps({"cells": [{"cell_type": "code", "source": source}]}))
+    assert doubtful(cells(page, "markdown"), cells(page, "code")) == {"4.7", "23"}
+
+
 def test_wrong_sums_are_found():
     assert comes_to("0.36", ".6**2") and comes_to(".017", ".6**8")
     assert not comes_to("0.37", ".6**2") and not comes_to("128,001", "2**7*1000")
