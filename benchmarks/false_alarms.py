@@ -272,7 +272,7 @@ DOORS = {
     **{f"engine, {how}, declared": (engine_door(how, draft_law=law), CHEAP)
        for how, law in DECLARED.items()},
     **{f"engine, {how}, reproducible": (engine_door(how, reproducible=True), CHEAP)
-       for how in ("same", "adapts", "learns")},
+       for how in ("same",)},
     "engine, together": (lambda seed: audit.engine(Engine("same"), many=together, seed=seed), CHEAP),
     **{f"trace, {rule or 'no rule'}": (lambda seed, rule=rule: traces.audit(
         recorded(seed, rule), seed=seed), CHEAP) for rule in (None, "token")},
