@@ -16,6 +16,23 @@ from specdec_nb.rules import token_rule
 from specdec_nb.testing import F, refuses
 from specdec_nb.zoo import BUGS, Tabulated
 
+# %% ../nbs/71_diagnose.ipynb #c2729836
+def test_stored_diagnoses_are_right():
+    import json
+    from pathlib import Path
+
+    folder = next(p for p in (Path("benchmarks"), Path("../benchmarks")) if p.exists())
+    records = json.loads((folder/"results"/"diagnosis.json").read_text())
+    failing = [r for r in records if "named" in r]
+    bugs, others = ([r for r in failing if r["kind"] == kind] for kind in ("zoo", "mutant"))
+    assert len(others) >= 200 and len({r["rule"] for r in others}) == len(others)
+    assert {r["bug"] for r in bugs} == {id for id, b in BUGS.items() if b.rule and b.in_battery
+                                        and "state" not in b.seen_by}
+    assert sum(r["named"] == [r["bug"]] for r in bugs) >= .95*len(bugs)
+    assert sum(bool(r["named"]) for r in others) <= .05*len(others)
+    assert all(r["differs"] for r in failing)
+
+
 # %% ../nbs/71_diagnose.ipynb #1d8c5c46
 SMALL = tuple(c for c in battery(0) if c.name in ("C", "C twice", "D twice", "E twice", "H", "4 tokens, 2 drafts"))
 
