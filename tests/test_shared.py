@@ -342,6 +342,8 @@ def test_matches_in_a_list():
     for q, p in PAIRS.values():
         for n_lists in (1, 2, 3):
             bound = list_match_bound(q, p, n_lists)
+            assert bound == sum(n_lists/(sum(np.maximum(q/q[j], p/p[j])) + (n_lists - 1)/q[j])
+                                for j in np.flatnonzero(q*p))
             rate = list_match_rate(q, p, n_lists)
             assert bound <= rate <= best_of_list(q, p, n_lists)
             if n_lists == 1: assert bound == rate == match_rate(q, p)

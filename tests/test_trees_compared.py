@@ -309,6 +309,7 @@ def test_wrong_trees_in_numbers():
     assert first("sorted") == ([F(1765, 4032), F(649, 2880), F(199, 1260), F(451, 2520)],
                                F(2353, 20160))
     assert first("softmax") == ([F(3, 4), 0, 0, F(1, 4)], F(1, 2))
+    assert first("most confident") == ([F(97, 210), F(169, 840), F(199, 1260), F(451, 2520)], F(71, 504))
     assert first("dropped") == ([F(209, 560), F(183, 560), F(1, 5), F(1, 10)], F(3, 112))
     assert first("paths apart") == ([F(29, 32), F(3, 32)], F(13, 32))
     assert first("twice") == ([1], F(1, 2))
@@ -321,6 +322,9 @@ def test_wrong_trees_in_numbers():
 # %% ../nbs/37_trees_compared.ipynb #bb71f1b4
 def test_inputs_that_hide_them():
     for name in "AD": assert bias("unscaled", EXAMPLES[name])[2] == 0
+    first_two = [bias("unscaled", (random_model(seed, 3), random_model(seed + 100, 3)))[1:]
+                 for seed in range(1, 7)]
+    assert all(one == 0 for one, _ in first_two) and any(two for _, two in first_two)
     assert bias("one row early", EXAMPLES["C"])[2] == 0
     assert bias("one row early", EXAMPLES["H"])[2] > 0
     target, draft = EXAMPLES["T"]
