@@ -218,7 +218,8 @@ def _real(model, prompt, draft, warp, raw, fast):
     if draft and draft.startswith("model:"):
         drafter = _from_file(draft[6:], warp, tokenizer.words, progress)
     else:
-        try: drafter = drafter_named(draft or "lookup", target, warp)
+        before = tokenizer.encode("\n")  # what a bigram is asked after
+        try: drafter = drafter_named(draft or "lookup", target, warp, before)
         except ValueError as error:
             raise ValueError(str(error).replace("or none,", "model:FILE or none,")) from None
     return target, tokens, drafter, tokenizer.stop, tokenizer.bytes

@@ -199,8 +199,10 @@ def pack(
     Raises
     ------
     ValueError
-        If llvmlite is not installed.
+        If llvmlite is not installed, or the weights are not float32.
     """
+    if model.unembed.dtype != np.float32:
+        raise ValueError(f"model: expected float32 weights, got {model.unembed.dtype}")
     kernels(Panels.wide) # compiled now and not in the first product
     for i, layer in enumerate(model.layers):
         model.layers[i] = type(layer)(*(Panels(w) if w.ndim == 2 else w for w in layer))

@@ -23,7 +23,7 @@ import sys
 import numpy as np
 
 from .dist import as_tokens, softmax
-from .models import Model, common_prefix
+from .models import Model, _unpacked, common_prefix
 
 # %% ../nbs/42_llama.ipynb #1edb68e9
 class Tensor(NamedTuple):
@@ -450,7 +450,7 @@ class Llama(Model):
             If there is no token, one is not in the vocabulary, or the
             context is longer than the model has positions.
         """
-        new = as_tokens(tokens, self.vocab_size)
+        new = as_tokens(_unpacked(tokens), self.vocab_size)
         if not new: raise ValueError("tokens: expected at least one, got none")
         scores = self._scores(new)
         self._hold(new)
@@ -472,6 +472,7 @@ class Llama(Model):
         ValueError
             As `Model.rows`.
         """
+        context = _unpacked(context)
         if isinstance(n_rows, int) and 1 <= n_rows <= len(context):
             context = as_tokens(context, self.vocab_size, "context")
             last = len(context) - n_rows  # from here on laws are wanted

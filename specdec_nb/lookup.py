@@ -181,6 +181,7 @@ def drafter_named(
     name, # lookup, lookup:N, ngram, bigram, early-exit:K or none
     model, # the target
     warp=None, # function (law, context) -> law, for drafters that sample a model
+    prefix=(), # tokens to put before the one that bigram asks about
 ): # drafter, or None
     """Make a drafter for a target from its name.
 
@@ -203,4 +204,5 @@ def drafter_named(
         raise ValueError(f"draft: expected a target with layers for {kind}, "
                          f"got {type(model).__name__}")
     if kind == "early-exit": return early_exit(model, int(detail), warp)
-    return ModelDrafter(BigramModel(model.first_layers(model.config.n_layers)), warp)
+    source = model.first_layers(model.config.n_layers)
+    return ModelDrafter(BigramModel(source, prefix), warp)

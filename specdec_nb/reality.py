@@ -161,6 +161,7 @@ def chi_square_p(
     for i in order:  # fill cells from the rarest up
         if expected >= least: cell, expected = cell + 1, 0.
         cells[i], expected = cell, expected + counts.sum()*law[i]
+    if expected < least: cells[cells == cell] = max(cell - 1, 0)  # what is left over
     O, E = np.bincount(cells, counts), np.bincount(cells, counts.sum()*law)
     if len(O) < 2: raise ValueError(f"counts: expected two cells of {least}, got one")
     return float(gammaincc((len(O) - 1)/2, ((O - E)**2/E).sum()/2))

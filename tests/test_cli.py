@@ -209,7 +209,7 @@ def test_the_installed_command():
 # %% ../nbs/82_cli.ipynb #ff74d981
 def test_a_model_from_a_file():
     with tempfile.TemporaryDirectory() as folder:
-        from specdec_nb.llama import small_gguf
+        from specdec_nb.llama import load, small_gguf
         path = str(small_gguf(Path(folder, "small.gguf")))
         options = ("generate", "--model", path, "--prompt", "the the cat", "--max-tokens", "20",
                    "--temperature", "0", "--json")
@@ -238,6 +238,9 @@ def test_a_model_from_a_file():
                             ("--rule", "coin"): ("rule", "token", "coin")}.items():
             code, out, err = run("generate", "--model", path, *args)
             assert code == 2 and all(word in err for word in words), (args, err)
+        from specdec_nb.cli import _real
+        drafter = _real(path, "the", "bigram", None, True, False)[2]
+        assert bytes(x for t in drafter.model.prefix for x in load(path)[1].bytes(t)) == b"\n"
         Path(path).write_bytes(Path(path).read_bytes()[:3000])
         code, out, err = run("generate", "--model", path)
         assert code == 2 and "small.gguf" in err and "Traceback" not in err

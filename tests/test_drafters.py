@@ -10,7 +10,7 @@ from specdec_nb.chance import Sampled, image, law_distance, law_of
 from specdec_nb.coupling import accept_or_replace, acceptance_rate
 from specdec_nb.dist import tv
 from specdec_nb.models import TableModel, embedded_pair
-from specdec_nb.rules import autoregressive, token_rule
+from specdec_nb.rules import autoregressive, sample_match_rule, token_rule
 from specdec_nb.testing import E, F, H, law, random_model, refuses, same
 
 # %% ../nbs/44_drafters.ipynb #d15cb14b
@@ -131,9 +131,21 @@ def test_three_policies_that_bias():
 
 # %% ../nbs/44_drafters.ipynb #c413b2a7
 def test_one_hot_drafts_may_be_judged_by_their_token():
+    #| mutant: sample_match_rule = token_rule
     hot = law(1, 0)
     for admit in (lambda x: x == 0, lambda x: x == 1):
         got = law_of(lambda chance: verified_if(admit, law(7, 3), hot, chance))
+        assert got == {0: F(7, 10), 1: F(3, 10)}
+
+    def admitted(rule, admit, target, draft, chance):
+        "As `verified_if`, for a rule on blocks: a block of one or of none."
+        token = chance.draw(draft)
+        tokens = (token,) if admit(token) else ()
+        n, last = rule([target]*(len(tokens) + 1), [draft]*len(tokens), tokens, chance)
+        return (*tokens[:n], last)[0]
+
+    for admit in (lambda x: x == 0, lambda x: x == 1):
+        got = law_of(lambda chance: admitted(sample_match_rule, admit, law(7, 3), law(1, 1), chance))
         assert got == {0: F(7, 10), 1: F(3, 10)}
 
 

@@ -44,6 +44,7 @@ def test_a_packed_model_is_the_same_model():
     pytest.importorskip("llvmlite")
     plain, packed = (random_llama(2, dtype=np.float32) for _ in range(2))
     packed = pack(packed)
+    refuses(lambda: pack(random_llama(2)), "float32", "float64")
     tokens = tuple(range(17))*2
     assert abs(plain.logits(tokens) - packed.logits(tokens)).max() < 1e-3
     for model in (plain, packed): model.rollback(11)

@@ -300,6 +300,8 @@ def test_llama_refuses_what_it_cannot_do():
     model.rows((1,)*250)
     refuses(lambda: model.logits([1]*7), "256 positions", "257")
     assert len(model) == 250 and model.rows((1,)*256).shape == (1, 17)
+    same(model.rows(bytes([1, 2, 3]), 2), random_llama(7).rows((1, 2, 3), 2))  # as any Model
+    same(random_llama(7).logits(bytearray([3])), random_llama(7).logits((3,)))
     refuses(lambda: model.first_layers(3), "n_layers", "1 to 2")
     assert model.first_layers(1).config.n_layers == 1
     same(model.first_layers(2).law((3, 4)), random_llama(7).law((3, 4)))

@@ -113,6 +113,26 @@ def test_a_bigram_remembers():
     assert len(bigram.rows((3, 4, 2), 3)) == 3 and list(bigram.laws) == [4, 2]
 
 
+# %% ../nbs/45_lookup.ipynb #a83ec079
+def test_a_line_break_before_the_token_helps_on_smollm2():
+    import pytest
+    from specdec_nb.llama import find_weights, load
+    for package in ("gguf", "tokenizers"): pytest.importorskip(package)
+    if find_weights() is None:
+        pytest.skip("weights absent: specdec-nb models install smollm2")
+    model, tokenizer = load()
+    start = tokenizer.encode("The lighthouse keeper walked down to the shore and saw")
+    made = generate(model, start, max_tokens=40, chance=Sampled(np.random.default_rng(0))).run()
+    text = start + made.tokens
+    rows = model.rows(text, 41)[:-1]
+    def overlap(prefix):
+        bigram = drafter_named("bigram", model, prefix=prefix).model
+        return np.mean([np.minimum(row, bigram.rows(text[:len(start) + i])[0]).sum()
+                        for i, row in enumerate(rows)])
+    alone, after_a_break = overlap(()), overlap(tokenizer.encode("\n"))
+    print(f"overlap with the target: {alone:.3f} without a prefix, {after_a_break:.3f} with")
+    assert after_a_break > 1.5*alone
+
 # %% ../nbs/45_lookup.ipynb #dd6aaa9f
 def test_drafters_have_names():
     model = random_llama(1)
@@ -122,6 +142,7 @@ def test_drafters_have_names():
     for name, kind in {"lookup": PromptLookup, "ngram": ContextNGram,
                        "bigram": ModelDrafter}.items():
         assert type(drafter_named(name, model)) is kind
+    assert drafter_named("bigram", model, prefix=(5, 6)).model.prefix == (5, 6)
     for name in ("", "lookup:", "ngram:3", "early-exit", "early-exit:", "early-exit:-1", "magic"):
         refuses(lambda: drafter_named(name, model), "draft", "early-exit:K", repr(name))
     refuses(lambda: drafter_named("early-exit:9", model), "n_layers", "1 to 2")

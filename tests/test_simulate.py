@@ -57,7 +57,8 @@ def test_trace_mode_runs_the_rule():
         for count, prob in checks:
             assert abs(count - n*prob) <= 6*(n*prob*(1 - prob))**.5
     assert len(simulate([.5, .5], [.5, .5], 0, rng).emitted) == 0
-    refuses(lambda: simulate([.5, .5], [.5, .5], 1.5, rng), "n:", "1.5")
+    for bad in (1.5, 5.0, -1, "5", None):
+        refuses(lambda: simulate([.5, .5], [.5, .5], bad, rng), "n:", repr(bad))
 
 
 # %% ../nbs/63_simulate.ipynb #9099d154
@@ -136,10 +137,35 @@ def test_counts_are_consistent():
         assert (accepted <= drafted).all()
         for count, prob in zip(accepted + replaced, q.astype(float)):
             assert abs(count - n*prob) <= 6*(n*prob*(1 - prob))**.5
-    refuses(lambda: sample_counts([.5, .5], [.5, .5], -1, rng), "n:", "-1")
+    for bad in (-1, 5.0, 2**63, "5", None):
+        refuses(lambda: sample_counts([.5, .5], [.5, .5], bad, rng), "n:", repr(bad))
 
 
 # %% ../nbs/63_simulate.ipynb #6311c8cf
 def counts_the_bonus_twice(target, draft, n, rng, right=sample_counts):
     "Wrong on purpose: one trial too many."
     return right(target, draft, n + 1, rng)
+
+
+def gives_the_rest_to_the_last(target, draft, n, rng):
+    "Wrong on purpose: as NumPy does it, what rounding leaves goes to the last token."
+    drafted = rng.multinomial(n, draft/draft.sum())
+    accepted = rng.binomial(drafted, np.minimum(1, target/np.where(draft > 0, draft, 1)))
+    law = replacement_law(target, draft)
+    return Counts(drafted, accepted, rng.multinomial(int(n - accepted.sum()), law/law.sum()))
+
+# %% ../nbs/63_simulate.ipynb #5f3076b9
+def test_nothing_impossible_is_counted():
+    #| mutant: sample_counts = gives_the_rest_to_the_last
+    # whatever the rounding of the sum: a token without probability has no count, at any n
+    rng = np.random.default_rng(65)
+    for n in (1, 10**9, 10**16, 2**63 - 1):
+        for _ in range(60):
+            q, p = rng.dirichlet(np.ones(5), 2)
+            q[rng.integers(5)], p[-1] = 0, 0
+            q, p = q/q.sum(), p/p.sum()
+            drafted, accepted, replaced = sample_counts(q, p, n, rng)
+            assert not drafted[p == 0].any() and not accepted[q == 0].any()
+            assert not replaced[q <= p].any() and (accepted <= drafted).all()
+            assert drafted.sum() == n == accepted.sum() + replaced.sum()
+
