@@ -253,8 +253,8 @@ def _figures(audit, name):
              "from the dashed line on. Where nothing is wrong, evidence stays near 0 or below.")]
     if any(c.detectable_tv is not None for c in audit.hypotheses):
         made.append((power_figure(audit), "Bias that each check would have missed.",
-                     "A bias that ends inside a bar could have been missed; a larger one would "
-                     "have been seen with probability 0.9. Squares: a bias that is shown to exist "
+                     "A bias of the compared outcomes that ends inside a bar could have been missed; "
+                     "a larger one would have been seen with probability 0.9. Squares: a bias that is shown to exist "
                      "(a lower bound, 99%)."))
     if worst is not None:
         made.append((cells_figure(worst, _labels(audit, worst)),
@@ -283,7 +283,7 @@ def _diagnosis(found):
     if found is None or not found.suspects: return ""
     items = "".join(
         f"<li>{escape(str(s))}" + "".join(
-            f" {escape(b.what)} <span class=dim>Met in: {escape(b.reference)}.</span>" for b in s.bugs)
+            f" {escape(b.what)} <span class=dim>Source: {escape(b.reference)}.</span>" for b in s.bugs)
         + "</li>" for s in found.suspects[:5] if s.share > .001)
     return (f"<h3>Diagnosis</h3><p>{escape(found.answer)}</p><p>Explanations and their share of the "
             "posterior probability; before the counts were seen, half of it was for none of "
@@ -317,8 +317,9 @@ any time. The mean over all checks decides; a check is named as failing when its
 reaches the number of checks divided by a.</p>
 <p><strong>Bias</strong> is total variation distance: the largest difference of the two
 probabilities of any set of outcomes. <em>At least</em> is a lower bound that holds with
-probability 99%. <em>That would have been seen</em> is the smallest bias that this run finds with
-probability 90% whatever its direction; a smaller one may be there.</p>
+probability 99%. <em>That would have been seen</em> is the smallest bias of the compared outcomes that this run finds
+with probability 90% whatever its direction; a smaller one may be there, and so may one within
+what was compared as one outcome.</p>
 <p><strong>Support</strong> needs no statistics: one token that the target excludes is a
 failure. A pass speaks of the inputs that were tried.</p></section>"""
 

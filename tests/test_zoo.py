@@ -4,6 +4,9 @@
 from specdec_nb.zoo import *
 
 # %% ../nbs/72_zoo.ipynb #64212615
+import re
+from pathlib import Path
+
 import numpy as np
 
 from specdec_nb.audit import battery, engine, engine_battery, sampler
@@ -58,6 +61,41 @@ def test_exact_laws_of_the_zoo():
         assert ordered(BUGS[id].law) == fractions(text), id
         assert sum(BUGS[id].law.values()) == 1 == sum(BUGS[id].exhibit.right.values())
     for id, distance in DISTANCE.items(): assert BUGS[id].tv == F(distance), id
+
+
+# %% ../nbs/72_zoo.ipynb #f158de47
+def source_faults(reference):
+    "Say what is wrong with a source: every part begins with its kind and names a full address."
+    thread, program = r"[\w.-]+/[\w.-]+#\d+", r"[\w.-]+/[\w.-]+|[\w-]+ \d+(\.\d+)+"
+    paper, found = r"\D+ \(\d{4}\), .+ \[\w+\]", []
+    for part in reference.split("; "):
+        if part == PLANTED: continue
+        words = next((w for w in KINDS if part.startswith(w)), "")
+        items = re.sub(r" \([^()]*\)", "", part[len(words):]).split(", ")
+        form = program if words == "in the program " else thread
+        if not words: found.append(f"no kind: {part}")
+        elif part.endswith("]"):
+            if not re.fullmatch(paper, part[len(words):]): found.append(f"no section: {part}")
+        elif not all(re.fullmatch(form, item) for item in items):
+            found.append(f"no full address: {part}")
+    return found
+
+
+def takes_any_source(reference):
+    "Wrong on purpose: nothing is the matter with any source."
+    return []
+
+# %% ../nbs/72_zoo.ipynb #ed626843
+def test_every_source_says_what_it_is():
+    #| mutant: source_faults = takes_any_source
+    assert not [(id, f) for id, bug in BUGS.items() for f in source_faults(bug.reference)]
+    for wrong in ("HF#32867", "reported in HF#32867", "reported in a/b#1, #2", "vllm", "in the program feifeibear",
+                  "no program we know of", "warned of in D-cut, appendix B", "reported in a/b"):
+        assert source_faults(wrong), wrong
+    bib = next(p for p in (Path("references.bib"), Path("../references.bib")) if p.exists()).read_text()
+    for id, bug in BUGS.items():
+        assert bug.kinds and (bug.reported or bug.kinds == ("planted",)), id
+        for key in re.findall(r"\[(\w+)\]", bug.reference): assert f"{{{key}," in bib, key
 
 
 # %% ../nbs/72_zoo.ipynb #54aaabbf
