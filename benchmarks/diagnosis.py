@@ -1,6 +1,6 @@
 """Count how often the diagnosis of a failed audit is right, and how often it names a bug that is not there.
 
-    python benchmarks/diagnosis.py [--minutes 30] [--rules 250] [--show]
+    python benchmarks/diagnosis.py [--minutes 30] [--rules 290] [--show]
 
 Two kinds of wrong steps are audited at the default size. Each bug of a rule in
 the zoo that the audit can see, ten times with other seeds: is it the one that
@@ -134,7 +134,7 @@ def table(records):
 def main():
     ask = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     ask.add_argument("--minutes", type=float, default=inf)
-    ask.add_argument("--rules", type=int, default=250)
+    ask.add_argument("--rules", type=int, default=290)
     ask.add_argument("--show", action="store_true")
     options = ask.parse_args()
     until = time.monotonic() + 60*options.minutes
