@@ -99,6 +99,7 @@ def test_typical_acceptance_in_examples_M_and_B():
     found, reject = measured(rules["argmax"], *EX_M)
     same(found, law(4, 3, 3, 0))
     assert (reject, tv(found, EX_M.target)) == (F(1, 5), F(15, 100))
+    assert price(rules["target"], *EX_M) == (F(1, 5), F(24, 100), F(1, 20), F(9, 100))
     assert price(rules["residual"], *EX_M) == (F(1, 5), F(15, 100), F(1, 20), 0)
     for rule in rules.values():
         found, reject = measured(rule, *B)
