@@ -97,7 +97,8 @@ class Transformers(Model):
 
         As `Model.rows`, except that what comes before the rows is read in a
         pass of its own if it is long, so that memory does not grow with the
-        length times the vocabulary.
+        length times the vocabulary. (A network that cannot be told how many
+        scores to keep, by `logits_to_keep`, makes them all the same.)
 
         Raises
         ------

@@ -61,7 +61,9 @@ def generate_many(
     """Generate a text for each prompt, in common passes of the target.
 
     With a source of randomness of its own, each text is the one that
-    `generate` gives alone. The time of a pass is divided by rows.
+    `generate` gives alone, if the model's laws do not depend on what else
+    is in the pass; floats may round differently in a pass of another shape.
+    The time of a pass is divided by rows.
 
     Raises
     ------
