@@ -105,7 +105,7 @@ def same_law(rule, others, cases):
 
 def run(rule, seed):
     "Audit a rule and diagnose."
-    step = Tabulated(rule)
+    step = BUGS["Z31"].sampler if rule is BUGS["Z31"].rule else Tabulated(rule)  # no law beyond two drafts
     began, found = time.process_time(), audit.sampler(step, seed=seed)
     half = time.process_time()
     record = {"rule": step.__name__, "seed": seed, "outcome": found.outcome, "n": sum(c.n for c in found.hypotheses)}
