@@ -260,7 +260,7 @@ def residual(
     Notes
     -----
     Definition: def-overlap. Source: Leviathan et al. (2023), section 2.3;
-    Chen et al. (2023), theorem 1.
+    Chen et al. (2023), theorem 1 (second-hand).
     """
     target, draft = as_laws(target, draft)
     excess = np.maximum(target - draft, 0)

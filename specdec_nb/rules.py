@@ -88,7 +88,7 @@ def token_rule(
     Notes
     -----
     Algorithm: alg-token-rule. Proof: thm-lossless-block. Source: Leviathan
-    et al. (2023), algorithm 1; Chen et al. (2023), algorithm 2.
+    et al. (2023), algorithm 1; Chen et al. (2023), algorithm 2 (second-hand).
     """
     step = _keep_or_replace # accept_or_replace for what is checked already
     return in_turn(step, lambda row, chance: chance.draw(row),
