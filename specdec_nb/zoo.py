@@ -1086,7 +1086,7 @@ def whole_blocks(*args):
 
 hang("Z40", "past the stop token", "loop", _past_the_stop,
      "The loop looks at the last token, as loops do.",
-     "support, joint law", 
+     "stop", 
      "reported in huggingface/transformers#47912, LostRuins/koboldcpp#1276; "
      "said to be in ggml-org/llama.cpp#28232",
      step=whole_blocks, loop=only_looks_at_the_end)

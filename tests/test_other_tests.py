@@ -72,6 +72,9 @@ def test_stored_matrix_agrees_with_the_placards():
         audits = [entry[k] for k in ("sampler", "undeclared", "engine") if k in entry]
         assert not any(a["could_not"] for a in audits), id
         assert any(a["faulty"] for a in audits) == (id in BUGS and BUGS[id].in_battery), id
+        codes = {"lossless": 0, "biased": 1, "breached": 3}
+        assert all(a["exit_code"] == codes.get(a["outcome"], 2) for a in audits), id
+        if id not in BUGS: assert all(a["outcome"] == "lossless" for a in audits), id
         if id in BUGS and BUGS[id].in_battery:
             kinds = {kind for a in audits for kind in a["failed"]}
             assert kinds & {*BUGS[id].seen_by}, id
