@@ -95,6 +95,31 @@ class TakesBackTheLast(AdaptiveDrafter):
             tokens += (chance.draw(row),)
         return Draft(tokens, rows)
 
+# %% ../nbs/44_drafters.ipynb #4265facf
+def test_an_adaptive_draft_ends_early():
+    #| mutant: AdaptiveDrafter = NeverStops; while_confident = looks_at_one_row
+    model = TableModel(lambda context: np.array([.6, .4]), 2)
+    go_on, row = while_confident(.5), np.array([.6, .4])
+    assert go_on((), [], row) and go_on((0,), [row], row)
+    assert not go_on((1,), [row], row) and not go_on((0, 0), [row, row], row)
+    rng = np.random.default_rng(44)
+    for _ in range(20):  # .6 is above 1/2; .4 and .36 are not
+        tokens = AdaptiveDrafter(model, go_on).propose((0,), 10, Sampled(rng)).tokens
+        assert tokens in ((1,), (0, 0), (0, 1))
+    assert AdaptiveDrafter(model, while_peaked(.7)).propose((0,), 10, Sampled(rng)).tokens == ()
+
+
+# %% ../nbs/44_drafters.ipynb #443a019d
+class NeverStops(AdaptiveDrafter):
+    "Wrong on purpose: asks whether to go on and does not listen."
+    def propose(self, context, gamma, chance, right=ModelDrafter):
+        return right(self.model, self.warp).propose(context, gamma, chance)
+
+
+def looks_at_one_row(threshold):
+    "Wrong on purpose: the last token's probability, and not the product."
+    return lambda tokens, rows, row: not tokens or rows[-1][tokens[-1]] >= threshold
+
 # %% ../nbs/44_drafters.ipynb #00e12654
 def verified_if(admit, target, draft, chance):
     "One place: verify the drafted token if `admit` says so, else draw plainly."
@@ -154,6 +179,7 @@ def test_vocabularies_are_compared_by_string():
     #| mutant: ids_by_name = trusts_ids; ids_by_name = takes_any_of_two
     assert ids_by_name(["a", "b", "c"], ["c", "a", "d"]).tolist() == [1, -1, 0]
     assert ids_by_name(["x", "x", "y"], ["y", "x", "x"]).tolist() == [-1, 1, 0]
+    assert ids_by_name(["a", "a", "b"], ["x", "y", "z", "a", "b"]).tolist() == [-1, -1, 4]
     assert same_vocabulary(["a", "b"], ("a", "b")) is None
     refuses(lambda: same_vocabulary(["a", "b"], ["a", "c"]), "token 1", "'c'", "'b'")
     refuses(lambda: same_vocabulary(["a", "b"], ["a", "b", "c"]), "expected 3", "got 2")

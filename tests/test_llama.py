@@ -301,6 +301,9 @@ def test_llama_refuses_what_it_cannot_do():
     refuses(lambda: model.logits([1]*7), "256 positions", "257")
     assert len(model) == 250 and model.rows((1,)*256).shape == (1, 17)
     same(model.rows(bytes([1, 2, 3]), 2), random_llama(7).rows((1, 2, 3), 2))  # as any Model
+    counted = random_llama(7)
+    for _ in range(2): counted.logits((1, 2))
+    assert (counted.n_calls, counted.n_tokens) == (2, 4)
     same(random_llama(7).logits(bytearray([3])), random_llama(7).logits((3,)))
     refuses(lambda: model.first_layers(3), "n_layers", "1 to 2")
     assert model.first_layers(1).config.n_layers == 1
@@ -422,6 +425,8 @@ def test_hostile_files_are_refused():
         for name, data in HOSTILE.items():
             path.write_bytes(data)
             assert opens(path) is False, name
+        path.write_bytes(header(string(b"a"), struct.pack("<IIQ", 9, 9, 1), bytes(48), n_fields=1))
+        refuses(lambda: read_gguf(path), "array of numbers or strings", "type 9")
         refuses(lambda: read_gguf(folder/"none.gguf"), "path", "none.gguf")
         refuses(lambda: read_gguf(folder), "path")
         def put(name, change):

@@ -93,6 +93,7 @@ def test_what_is_copied_and_counted():
     assert lookup.propose((1, 2, 3, 1, 2, 4, 1, 2), 1).tokens == (4,), "the latest place"
     tokens, rows = lookup.propose((1, 2, 3, 1, 2), 2)
     for token, row in zip(tokens, rows): same(row, np.eye(10)[token])
+    assert (PromptLookup(9).longest, ContextNGram(9).longest) == (8, 4)
     count = ContextNGram(4, longest=2)
     same(count.row((1, 2, 1, 3, 1)), np.array([0, 0, .5, .5]))
     same(count.row((0, 1, 2, 3, 1, 0, 1)), np.array([0, 0, 1., 0]))

@@ -110,6 +110,19 @@ def mixes_up_the_answers(target, prompts, *, right=generate_many, **options):
             return [rows[i] for i in np.argsort([len(c) for c, _ in requests], kind="stable")]
     return right(Sorted(), prompts, **options)
 
+# %% ../nbs/49_many.ipynb #132a67c9
+def test_a_text_goes_to_the_slot_that_holds_it():
+    #| mutant: BatchModel = takes_slots_in_order
+    batch = BatchModel(10, 2)
+    batch.held = [(1, 2), (7, 8, 9)]
+    assert batch._slots([(7, 8, 9, 1), (1, 2, 3)]) == [1, 0]
+
+
+# %% ../nbs/49_many.ipynb #a74247ed
+class takes_slots_in_order(BatchModel):
+    "Wrong on purpose: reads texts anew that another slot holds."
+    def _slots(self, contexts): return list(range(len(contexts)))
+
 # %% ../nbs/49_many.ipynb #0845df25
 class Checked(Model):
     "A model with a cache of tokens and positions, which it checks."

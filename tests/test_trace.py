@@ -126,6 +126,8 @@ def test_a_trace_comes_back_from_its_lines():
         ({"seconds": dict(draft=1, verify=1, rule=1, rest=-1)}, ("seconds", "-1")),
         ({"seconds": dict(draft=1, verify=1, rule=1, rest=None)}, ("seconds", "None"))]:
         refuses(lambda: as_step(good | change, "line 7"), "line 7", *words)
+    refuses(lambda: check_counts(dict(n_drafted=-1, n_tested=-1, n_accepted=-1)), "n_drafted", "-1")
+    refuses(lambda: as_step(good | {"emitted": [5, 0, 2**31 + 1]}), "emitted", str(2**31 + 1))
     for name in ("n_drafted", "n_tested", "n_accepted", "emitted"):
         refuses(lambda: as_step({k: v for k, v in good.items() if k != name}), name)
     for bad in ("7", "[1]", "{", "null", '{"n_drafted": 1', "[" * 10**5, "\x00"):
