@@ -73,6 +73,11 @@ def test_ladder_in_numbers():
         F(3, 5), F(79, 100), F(871, 1000), F(9439, 10000)]
     assert [optimal_acceptance(*C, k, "distinct") for k in ks] == [
         F(3, 5), F(701, 840), 1, 1]
+    for pair in (A, C):  # what the text reads off the columns
+        others = [LADDER[n] for n in LADDER if not n.startswith("naive")]
+        assert all(LADDER["naive, iid"](*pair, k) < .9*min(rule(*pair, k) for rule in others) for k in ks[1:])
+        assert LADDER["naive, distinct"](*pair, 2) < .9*min(rule(*pair, 2) for rule in others)
+        assert LADDER["naive, distinct"](*pair, 4) == 1
     assert acceptance(nss_rule, top, *A, 2) == F(1, 2)
     assert acceptance(nss_rule, top, *C, 2) == F(3, 10)
     for pair in (A, C):

@@ -128,20 +128,47 @@ def scored_with_p(target, draft, tokens, chance):
     "Wrong on purpose: strikes nothing out, each draft is scored with p."
     return recursive_rule(target, draft, tokens, chance)
 
+# %% ../nbs/32_multidraft.ipynb #bddee224
+class CountsCoins:
+    "Ask another chance, and count the coins."
+    def __init__(self, chance): self.chance, self.draw, self.n = chance, chance.draw, 0
+
+    def coin(self, prob):
+        self.n += 1
+        return self.chance.coin(prob)
+
+
+def mean_tests(rule, target, draft, k):
+    "Mean number of coins that a rule tosses for k independent drafts, exactly."
+    def program(chance):
+        counted = CountsCoins(chance)
+        rule(target, draft, draft_iid(draft, k, chance), counted)
+        return counted.n
+    return sum(n*prob for n, prob in law_of(program).items())
+
+
+def counts_all_drafts(rule, target, draft, k):
+    "Wrong on purpose: tests the later drafts too, after one was kept."
+    return k
+
+
+def equal_chances(target, draft, k):
+    "Wrong on purpose: every draft is rejected as often as the first."
+    return 1 - tv(target, draft)**k
+
 # %% ../nbs/32_multidraft.ipynb #7acdfd64
 def test_tests_and_acceptance():
     #| checks: exact thm-tests
-    #| mutant: recursive_acceptance = equal_chances
+    #| mutant: recursive_acceptance = equal_chances; mean_tests = counts_all_drafts
     for target, draft in PAIRS:
         for k in (1, 2, 3):
             kept = acceptance(recursive_rule, draft_iid, target, draft, k)
             assert recursive_acceptance(target, draft, k) == kept
+            tests, left = 0, 1  # c and phi(c)
+            for _ in range(k): tests, left = tests + left, np.maximum(target - (tests + left)*draft, 0).sum()
+            assert mean_tests(recursive_rule, target, draft, k) == tests and kept == 1 - left
+    assert mean_tests(recursive_rule, *A, 2) == F(13, 10)
 
-
-# %% ../nbs/32_multidraft.ipynb #bddee224
-def equal_chances(target, draft, k):
-    "Wrong on purpose: every draft is rejected as often as the first."
-    return 1 - tv(target, draft)**k
 
 # %% ../nbs/32_multidraft.ipynb #ee79fa00
 def test_kseq_is_lossless():
@@ -157,6 +184,14 @@ def test_kseq_is_lossless():
                 got, kept = measured(rule, draft_iid, target, draft, k)
                 same(got, target)
                 assert kept == kseq_acceptance(target, draft, k, used) <= best
+            for used in {1 + (k - 1)*F(i, 24) for i in range(25)}:
+                kept = np.minimum(draft, target/used)
+                n_tests = sum((1 - kept.sum())**i for i in range(k))
+                assert mean_tests(lambda *args: kseq_rule(*args, rho=used), target, draft, k) == n_tests \
+                    if (n_tests*kept <= target).all() else n_tests > used
+                assert (n_tests <= used) == (used >= rho) or abs(used - rho) < F(k, 2**50)
+                if (n_tests*kept <= target).all():
+                    assert kseq_acceptance(target, draft, k, used) <= best + F(1, 10**12)
 
 
 # %% ../nbs/32_multidraft.ipynb #84217d85
@@ -232,6 +267,22 @@ def random_sets(seed):
     weights = rng.integers(1, 9, len(sets)).tolist()
     return dict(zip(sorted(sets, key=sorted), law(*weights)))
 
+# %% ../nbs/32_multidraft.ipynb #0573f377
+def test_no_rule_does_more_with_a_fixed_set():
+    #| checks: exact thm-greedy-draft
+    #| mutant: greedy_draft_rule = last_scored_with_p
+    for target, draft in PAIRS + random_pairs(4, 6, seed=321):
+        for k in (1, 2):  # any fixed tokens, not the likeliest only; the last is drawn from the rest
+            for sure in combinations(range(len(draft)), k):
+                if (left := 1 - draft[list(sure)].sum()) == 0: continue
+                def drafter(draft, n, chance, sure=sure): return (*sure, chance.draw(without(draft, sure)))
+                sets = {frozenset((*sure, x)): draft[x]/left for x in range(len(draft))
+                        if draft[x] and x not in sure}
+                got, kept = measured(greedy_draft_rule, drafter, target, draft, k + 1)
+                same(got, target)
+                assert kept == ceiling(sets, target)
+
+
 # %% ../nbs/32_multidraft.ipynb #ef77bb89
 def test_best_acceptance():
     #| checks: exact thm-strassen
@@ -294,6 +345,10 @@ def test_prefix_attains_the_ceiling():
             for how in ("iid", "distinct"):
                 sets = draft_sets(draft, k, how)
                 assert optimal_acceptance(target, draft, k, how) == ceiling(sets, target)
+    for target, draft in PAIRS:  # greedy drafts with their rule are at the ceiling
+        for k in range(1, np.count_nonzero(draft) + 1):
+            assert optimal_acceptance(target, draft, k, "greedy") == acceptance(
+                greedy_draft_rule, draft_greedy, target, draft, k)
 
 
 # %% ../nbs/32_multidraft.ipynb #cff37e52
