@@ -111,7 +111,7 @@ def run(rule, seed):
     record = {"rule": step.__name__, "seed": seed, "outcome": found.outcome, "n": sum(c.n for c in found.hypotheses)}
     if found.faulty:
         told = diagnose(found)
-        record |= {"named": [b.id for b in told.named], "differs": told.differs, "answer": told.answer,
+        record |= {"named": [b.id for b in told.named], "differs": told.differs,
                    "shares": [[s.kind, [b.id for b in s.bugs], round(s.share, 4)] for s in told.suspects[:3]]}
     return record | {"cpu": [round(half - began, 2), round(time.process_time() - half, 2)]}
 

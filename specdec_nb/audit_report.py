@@ -286,7 +286,7 @@ def _diagnosis(found):
             f" {escape(b.what)} <span class=dim>Source: {escape(b.reference)}.</span>" for b in s.bugs)
         + "</li>" for s in found.suspects[:5] if s.share > .001)
     return (f"<h3>Diagnosis</h3><p>{escape(found.answer)}</p><p>Explanations and their share of the "
-            "posterior probability; before the counts were seen, half of it was for none of "
+            "posterior probability; before the counts were seen, a third of it was for none of "
             f"these.</p><ol>{items}</ol>")
 
 

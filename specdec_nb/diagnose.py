@@ -302,7 +302,7 @@ def diagnose(
         found = [e for e in found if e.best > best - FAR or e.kind == "right law"]
     n_bugs = max(1, n_compared - 1)
     logs = np.array([*(sum(e.mine) + log(1 if e.kind == "right law" else 1/n_bugs) for e in found),
-                     np.logaddexp.reduce([e.misses for e in found]) + log(2/n_compared)])
+                     np.logaddexp.reduce([e.misses for e in found]) - log(n_compared)])
     shares = np.exp(logs - np.logaddexp.reduce(logs)).tolist()
     suspects = [Suspect("bug" if e.bugs else e.kind, e.bugs, x) for e, x in zip(found, shares)]
     suspects.append(Suspect("none of these", (), shares[-1]))
