@@ -280,7 +280,7 @@ def diagnose(
 
     Notes
     -----
-    Proof: prp-none-of-these.
+    Proof: prp-wrong-name.
     """
     if not getattr(audit, "faulty", False):
         raise ValueError("audit: expected an Audit that has found a fault, "
