@@ -296,6 +296,8 @@ def demo(
 def trace(
     file: Path = typer.Argument(help="JSON Lines, as described in the book."),
     rule: str = typer.Option(None, help="What the engine claims to use: token."),
+    detect: float = typer.Option(.2, help="The bias that has to be seen; if it would not be, "
+                                          "the audit ends undecided."),
     seed: int = SEED, alpha: float = ALPHA, as_json: bool = JSON, html: Path = HTML,
 ):
     """Audit recorded verification steps.
@@ -306,7 +308,8 @@ def trace(
     from specdec_nb.traces import audit
     try:
         with _progress(str(file)) as progress:
-            result = audit(file, rule=rule, alpha=alpha, seed=seed, progress=progress)
+            result = audit(file, rule=rule, detect=detect, alpha=alpha, seed=seed,
+                           progress=progress)
     except OSError as error:
         raise ValueError(f"file: cannot read {file}: {error.strerror}") from None
     _finish(result, as_json, html)

@@ -165,6 +165,8 @@ def test_a_trace_is_audited():
         code, out, err = run("trace", "right.jsonl", "--html", "r.html")
         assert code == 0 and "lossless to within" in out and "wrote r.html" in out, (code, out, err)
         assert "lossless to within" in Path("r.html").read_text(encoding="utf-8")
+        code, out, err = run("trace", "right.jsonl", "--detect", ".05")
+        assert code == 2 and "0.05 was to be seen" in out, (code, out, err)
         code, out, err = run("trace", "wrong.jsonl", "--json")
         assert code == 1 and json.loads(out)["verdict"].startswith("BIASED")
 
