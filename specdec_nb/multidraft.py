@@ -10,15 +10,13 @@ __all__ = ['DRAFTERS', 'Choice', 'check_drafts', 'check_count', 'without', 'draf
 
 # %% ../nbs/32_multidraft.ipynb #e61ef9dc
 from fractions import Fraction
-from math import inf
-from numbers import Rational, Real
 from typing import NamedTuple
 
 import numpy as np
 
 from .chance import law_of
 from .coupling import replacement_law
-from .dist import _clipped, as_fraction, as_law, as_laws, as_tokens, is_exact
+from .dist import _clipped, as_law, as_laws, as_tokens, is_exact
 
 # %% ../nbs/32_multidraft.ipynb #94921bc0
 class Choice(NamedTuple):
@@ -319,20 +317,6 @@ def kseq_rho(
     return simple if n_tests(simple) == simple else high
 
 # %% ../nbs/32_multidraft.ipynb #c1f77fef
-def _kept_and_left(target, draft, k, rho):
-    "Return what one test keeps, and what k tests leave of the target."
-    best = kseq_rho(target, draft, max(k, 1))
-    if rho is None: rho = best
-    elif not isinstance(rho, Real) or not 1 <= rho < inf:
-        raise ValueError(f"rho: expected a finite number >= 1, got {rho!r}")
-    elif isinstance(rho, Rational): rho = as_fraction(rho)
-    kept = np.minimum(draft, target/rho)
-    left = target - kept*sum((1 - kept.sum())**i for i in range(k))
-    if left.min() < (0 if is_exact(left) else -1e-12):
-        raise ValueError(f"rho: expected {best} or more for these laws, got {rho}")
-    return kept, left
-
-
 def kseq_rule(
     target, # law to emit, shape (V,)
     draft, # law that each token was really drawn from, shape (V,)
@@ -354,7 +338,12 @@ def kseq_rule(
     """
     target, draft, tokens = check_drafts(target, draft, tokens)
     k = len(tokens)
-    kept, left = _kept_and_left(target, draft, k, rho)
+    if rho is None: rho = kseq_rho(target, draft, max(k, 1))
+    kept = np.minimum(draft, target/rho)
+    left = target - kept*sum((1 - kept.sum())**i for i in range(k))
+    if not rho >= 1 or left.min() < (0 if is_exact(left) else -1e-12):
+        raise ValueError(f"rho: expected {kseq_rho(target, draft, max(k, 1))} or more "
+                         f"for these laws, got {rho}")
     for i, token in enumerate(tokens):
         if not draft[token]:
             raise ValueError(f"tokens: expected tokens that the draft can draw, got "
@@ -368,24 +357,22 @@ def kseq_acceptance(
     target, # law to emit, shape (V,)
     draft, # law drafted from, shape (V,)
     k, # number of independent drafts, >= 1
-    rho=None, # threshold >= 1; the best one if None
+    rho=None, # threshold; the best one if None
 ): # probability that `kseq_rule` keeps a draft
     """Return the acceptance of K-SEQ.
 
     Raises
     ------
     ValueError
-        As `kseq_rho`; or if `rho` is so small that no replacement law makes
-        the rule lossless.
+        As `kseq_rho`.
 
     Notes
     -----
     Proof: thm-kseq.
     """
     target, draft = as_laws(target, draft)
-    k = check_count(k)
-    kept, _ = _kept_and_left(target, draft, k, rho)
-    return _clipped(1 - (1 - _clipped(kept.sum()))**k)
+    if rho is None: rho = kseq_rho(target, draft, k)
+    return _clipped(1 - (1 - _clipped(np.minimum(draft, target/rho).sum()))**check_count(k))
 
 # %% ../nbs/32_multidraft.ipynb #b4e97256
 def greedy_draft_rule(
