@@ -5,18 +5,20 @@
 # %% auto #0
 __all__ = ['DRAFTERS', 'Choice', 'check_drafts', 'check_count', 'without', 'draft_iid', 'draft_distinct', 'draft_greedy',
            'drafted_choice', 'acceptance', 'nss_rule', 'recursively', 'recursive_rule', 'recursive_distinct_rule',
-           'recursive_acceptance', 'kseq_rho', 'kseq_rule', 'kseq_acceptance', 'greedy_draft_rule', 'draft_sets',
-           'max_flow', 'optimal_coupling', 'optimal_rule', 'all_inside', 'optimal_acceptance']
+           'recursive_acceptance', 'kseq_rho', 'as_threshold', 'kseq_rule', 'kseq_acceptance', 'greedy_draft_rule',
+           'draft_sets', 'max_flow', 'optimal_coupling', 'optimal_rule', 'all_inside', 'optimal_acceptance']
 
 # %% ../nbs/32_multidraft.ipynb #e61ef9dc
 from fractions import Fraction
+from math import inf
+from numbers import Rational, Real
 from typing import NamedTuple
 
 import numpy as np
 
 from .chance import law_of
 from .coupling import replacement_law
-from .dist import _clipped, as_law, as_laws, as_tokens, is_exact
+from .dist import _clipped, as_fraction, as_law, as_laws, as_tokens, is_exact
 
 # %% ../nbs/32_multidraft.ipynb #94921bc0
 class Choice(NamedTuple):
@@ -210,7 +212,7 @@ def recursively(
         if not drawn_from[token]:
             raise ValueError(f"tokens: expected a token that can be drawn, got {token} "
                              f"after {tokens[:i]}, where its probability is 0")
-        if chance.coin(min(1, target[token]/drawn_from[token])):
+        if chance.coin(min(drawn_from[token], target[token])/drawn_from[token]):
             return Choice(i, token)
         target = replacement_law(target, drawn_from)
     return Choice(None, chance.draw(target))
@@ -317,6 +319,21 @@ def kseq_rho(
     return simple if n_tests(simple) == simple else high
 
 # %% ../nbs/32_multidraft.ipynb #c1f77fef
+def as_threshold(
+    rho, # what should be a threshold of K-SEQ
+): # the same, as a Fraction of Python ints or a Python float
+    """Check that a threshold is a finite number, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    if isinstance(rho, bool) or not isinstance(rho, Real) or not 1 <= rho < inf:
+        raise ValueError(f"rho: expected a finite number >= 1, got {rho!r}")
+    return as_fraction(rho) if isinstance(rho, Rational) else float(rho)
+
+
 def kseq_rule(
     target, # law to emit, shape (V,)
     draft, # law that each token was really drawn from, shape (V,)
@@ -330,7 +347,8 @@ def kseq_rule(
     ------
     ValueError
         As `check_drafts`; if a token has draft probability zero; or if
-        `rho` is so small that no replacement law makes the rule lossless.
+        `rho` is no finite number >= 1, or is so small that no replacement
+        law makes the rule lossless.
 
     Notes
     -----
@@ -338,10 +356,10 @@ def kseq_rule(
     """
     target, draft, tokens = check_drafts(target, draft, tokens)
     k = len(tokens)
-    if rho is None: rho = kseq_rho(target, draft, max(k, 1))
+    rho = kseq_rho(target, draft, max(k, 1)) if rho is None else as_threshold(rho)
     kept = np.minimum(draft, target/rho)
     left = target - kept*sum((1 - kept.sum())**i for i in range(k))
-    if not rho >= 1 or left.min() < (0 if is_exact(left) else -1e-12):
+    if left.min() < (0 if is_exact(left) else -1e-12):
         raise ValueError(f"rho: expected {kseq_rho(target, draft, max(k, 1))} or more "
                          f"for these laws, got {rho}")
     for i, token in enumerate(tokens):
@@ -364,14 +382,15 @@ def kseq_acceptance(
     Raises
     ------
     ValueError
-        As `kseq_rho`.
+        As `kseq_rho`, and if `rho` is no finite number >= 1. A threshold
+        that is too small to be lossless is not noticed: `kseq_rule` does.
 
     Notes
     -----
     Proof: thm-kseq.
     """
     target, draft = as_laws(target, draft)
-    if rho is None: rho = kseq_rho(target, draft, k)
+    rho = kseq_rho(target, draft, k) if rho is None else as_threshold(rho)
     return _clipped(1 - (1 - _clipped(np.minimum(draft, target/rho).sum()))**check_count(k))
 
 # %% ../nbs/32_multidraft.ipynb #b4e97256

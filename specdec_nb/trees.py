@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .chance import law_of
-from .dist import as_law, as_rows, as_tokens
+from .dist import as_count, as_law, as_rows, as_tokens
 
 # %% ../nbs/34_trees.ipynb #d2be1bc3
 HOW = ("distinct", "iid", "fixed")
@@ -56,9 +56,15 @@ def struck(
     law, # checked law, shape (V,)
     tokens, # tokens to strike out
 ): # law of a draw that is none of these, or None if nothing is left
-    """Strike tokens out of a law and scale up the rest."""
+    """Strike tokens out of a law and scale up the rest.
+
+    Raises
+    ------
+    ValueError
+        If a token is not in the vocabulary.
+    """
     law = law.copy()
-    law[list(tokens)] = 0
+    law[list(as_tokens(tokens, len(law)))] = 0
     left = law.sum()
     return law/left if left else None
 
@@ -267,7 +273,14 @@ class Sapling:
         self,
         node, # number of a node
     ): # draft law at the node, shape (V,)
-        """Ask the draft for the law at a node, once."""
+        """Ask the draft for the law at a node, once.
+
+        Raises
+        ------
+        ValueError
+            If there is no such node, or the draft returns no law.
+        """
+        node = as_count(node, "node", 0, len(self.parents) - 1)
         if node not in self.rows:
             text = self.context + self.spelled[node]
             self.rows[node] = as_law(self.draft(text), "draft")

@@ -219,9 +219,40 @@ def lenient_kseq(target, draft, tokens, chance, rho=None):
     return Choice(None, chance.draw(replacement_law(target, draft)))
 
 
+def believes_any_threshold(target, draft, k, rho):
+    "Wrong on purpose: a formula, whatever stands in it."
+    return 1 - (1 - np.minimum(draft, target/rho).sum())**k
+
+
+def forgets_the_type(target, draft, tokens, chance, rho, right=kseq_rule):
+    "Wrong on purpose: all thresholds become floats, and exact laws with them."
+    return right(target, draft, tokens, chance, float(rho))
+
+
 def too_strict(target, draft, k):
     "Wrong on purpose: takes the threshold that is always safe."
     return F(k)
+
+# %% ../nbs/32_multidraft.ipynb #37e6e13b
+def test_thresholds_are_numbers():
+    #| mutant: kseq_acceptance = believes_any_threshold; kseq_rule = forgets_the_type
+    def acceptance_at(rho): return kseq_acceptance(*C, 2, rho)
+    def choice_at(rho): return kseq_rule(*C, [3, 3], Injected([F(19, 20)]*3), rho)
+
+    for bad in (.5, -1, 0, np.nan, np.inf, "2", True, 2j, [2], np.float32(.9)):
+        for call in (acceptance_at, choice_at): refuses(lambda: call(bad), "rho")
+    refuses(lambda: choice_at(F(7, 5)), "rho", "3/2 or more") # a number, but biased
+    tiny = F(1, 3**60), 1 - F(1, 3**60)
+    pair = np.array(tiny, dtype=object), np.array(tiny[::-1], dtype=object)
+    for kind in (np.int8, np.uint8, np.int64, F):
+        same(np.array([kseq_acceptance(*pair, 2, kind(2))], dtype=object),
+             np.array([kseq_acceptance(*pair, 2, 2)], dtype=object))
+        rule = lambda *args: kseq_rule(*args, rho=kind(2))
+        same(emitted(rule, draft_iid, *pair, 2), pair[0])
+    for kind in (float, np.float32, np.float64):
+        assert choice_at(kind(2)) == choice_at(2)
+        assert isinstance(kseq_acceptance(*C, 2, kind(1.5)), float)
+
 
 # %% ../nbs/32_multidraft.ipynb #591073ae
 def test_greedy_drafts():
@@ -450,6 +481,47 @@ def test_floats_follow_the_fractions():
                 assert abs(kept - optimal_acceptance(*pair, 2, how)) < 1e-12
         assert not heard
 
+
+# %% ../nbs/32_multidraft.ipynb #6cf2544f
+def test_rounding_does_no_harm():
+    #| mutant: kseq_rule = keeps_negative_rests; recursive_rule = forms_the_ratio
+    def chosen(rule, *args):
+        "The choice, or what went wrong on the way to it."
+        try:
+            with np.errstate(over="raise", divide="raise", invalid="raise"): return rule(*args)
+        except (ValueError, FloatingPointError) as error: return error
+
+    last = np.nextafter(1, 0) # a uniform that rejects whatever may be rejected
+    rng = np.random.default_rng(0)
+    for _ in range(400): # at the best threshold an entry of the rest is 0, but for rounding
+        target, draft = rng.dirichlet(np.ones(5), 2)
+        tokens = [int(rng.choice(5, p=draft)) for _ in range(3)]
+        assert isinstance(chosen(kseq_rule, target, draft, tokens, Injected([last]*4)), Choice)
+
+    rare = np.array([.5, .5, 0]), np.array([5e-324, 1, 0]) # the least number that a float has
+    for rule in (recursive_rule, recursive_distinct_rule, kseq_rule):
+        assert chosen(rule, *rare, [0, 1], Injected([.99]*3)) == (0, 0)
+    assert chosen(recursive_rule, *rare, [1, 1], Injected([.99]*3)) == (None, 0)
+    assert chosen(greedy_draft_rule, *rare, [1, 0], Injected([.4]*2)) == (1, 0)
+
+
+# %% ../nbs/32_multidraft.ipynb #987e8606
+def keeps_negative_rests(target, draft, tokens, chance):
+    "Wrong on purpose: what rounding leaves below zero stays in the law."
+    rho = kseq_rho(target, draft, len(tokens))
+    kept = np.minimum(draft, target/rho)
+    left = target - kept*sum((1 - kept.sum())**i for i in range(len(tokens)))
+    for i, token in enumerate(tokens):
+        if chance.coin(kept[token]/draft[token]): return Choice(i, token)
+    return Choice(None, chance.draw(left/left.sum()))
+
+
+def forms_the_ratio(target, draft, tokens, chance):
+    "Wrong on purpose: q/p before the minimum, and it overflows."
+    for i, token in enumerate(tokens):
+        if chance.coin(min(1, target[token]/draft[token])): return Choice(i, token)
+        target = replacement_law(target, draft)
+    return Choice(None, chance.draw(target))
 
 # %% ../nbs/32_multidraft.ipynb #4fe17fbc
 def multiplies_small_numbers(target, sets, right=optimal_coupling):

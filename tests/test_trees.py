@@ -100,7 +100,7 @@ def numbered_in_the_list(tree, start=0):
 # %% ../nbs/34_trees.ipynb #b335f92c
 def test_trees_keep_the_promise():
     #| checks: exact def-grown
-    #| mutant: sample_tree = declares_plain_rows
+    #| mutant: sample_tree = declares_plain_rows; branching_shape = no_level_is_empty
     draft = random_model(3, 3)
     for how, shape in product(("distinct", "iid"), ((-1, 0, 0), (-1, 0, 1, 0))):
         drawn = law_of(lambda chance: sample_tree(draft, shape, (1,), chance, how))
@@ -112,6 +112,7 @@ def test_trees_keep_the_promise():
         assert tokens == declared and sum(declared.values()) == 1
     few = sample_tree(constant(law(0, 1, 1)), branching_shape(4, 1), (), Injected([0]*4))
     assert few.tokens == (-1, 1, 2, 1, 1) and few.parents == (-1, 0, 0, 1, 2)
+    assert branching_shape(2, 0) == branching_shape(2) == (-1, 0, 0)
     assert branching_shape(2, 1) == (-1, 0, 0, 1, 2) and branching_shape() == (-1,)
     best = top_tree(constant(law(1, 3, 3, 0)), (-1, 0, 0, 0, 0, 1), (2,))
     assert best.tokens == (2, 1, 2, 0, 1) and best.parents == (-1, 0, 0, 0, 1)
@@ -122,6 +123,11 @@ def declares_plain_rows(draft, shape, context, chance, how, right=sample_tree):
     "Wrong on purpose: draws without replacement, declares independent draws."
     tree = right(draft, shape, context, chance, "distinct")
     return Tree(tree.parents, tree.tokens, tree.vocab_size, "iid", tree.rows)
+
+
+def no_level_is_empty(*branching, right=branching_shape):
+    "Wrong on purpose: a level of no children gets one child a node."
+    return right(*(max(k, 1) for k in branching))
 
 # %% ../nbs/34_trees.ipynb #53a1ce19
 def test_example_T_by_hand():
@@ -142,7 +148,7 @@ def test_example_T_by_hand():
 
 # %% ../nbs/34_trees.ipynb #014d2a2a
 def test_drawing_shows_path_and_reason():
-    #| mutant: draw_tree = keeps_the_verdict_to_itself
+    #| mutant: draw_tree = keeps_the_verdict_to_itself; draw_shape = hangs_all_on_the_root
     import matplotlib.pyplot as plt
     tree = Tree((-1, 0, 0, 1), (-1, 0, 1, 2), 3, "distinct", dict.fromkeys((0, 1), T.draft))
     verdict = recursive_tree_rule([T.target]*4, tree, Injected([.6, .3, .8]))
@@ -151,6 +157,15 @@ def test_drawing_shows_path_and_reason():
     assert [text.get_text() for text in ax.texts] == ["", "a", "1/2", "b", "4/9", "c", "c"]
     markers = [line.get_marker() for line in ax.get_lines()]
     assert (markers.count("o"), markers.count("s"), markers.count("x")) == (4, 1, 1)
+    def drawn(parents):
+        lines = draw_shape(parents, plt.figure().add_subplot()).get_lines()
+        nodes = [tuple(l.get_xydata()[0]) for l in lines if l.get_marker() == "o"]
+        edges = [tuple(map(tuple, l.get_xydata())) for l in lines if l.get_marker() == "None"]
+        return nodes, edges
+    for parents in (tree.parents, (-1, 0, 0, 1, 1, 2), (-1,)): # one line from each parent
+        nodes, edges = drawn(parents)
+        assert edges == [(nodes[p], nodes[v]) for v, p in enumerate(parents) if v]
+        assert [-y for _, y in nodes] == [*Tree(parents, range(len(parents)), 9).depths]
     refuses(lambda: draw_shape((-1, 0), ax, kinds=["lost"]*2), "kinds", "lost")
     refuses(lambda: draw_shape((0,), ax), "parents")
     plt.close("all")
@@ -160,6 +175,11 @@ def test_drawing_shows_path_and_reason():
 def keeps_the_verdict_to_itself(tree, ax, verdict=None, names=str, right=draw_tree):
     "Wrong on purpose: draws the tree and not what became of it."
     return right(tree, ax, None, names)
+
+
+def hangs_all_on_the_root(parents, ax, *args, right=draw_shape, **kwargs):
+    "Wrong on purpose: every line starts at the root."
+    return right((-1, *[0]*(len(parents) - 1)), ax, *args, **kwargs)
 
 # %% ../nbs/34_trees.ipynb #fae2362e
 def pair(seed, vocab_size=3):
@@ -445,12 +465,30 @@ def target_without_warp(target, drafter, rule, context, chance, max_depth=None,
     return right(target, drafter, rule, context, chance, max_depth, None)
 
 
+class DeafDrafter(TreeDrafter):
+    "Wrong on purpose: forgets the sampling parameters that it was given."
+    def law(self, context): return self.model.rows(context, 1)[0]
+
+
 def target_one_behind(target, drafter, rule, context, chance, max_depth=None,
                       warp=None, right=tree_step):
     "Wrong on purpose: the target's rows lack the newest token."
     class Behind:
         def rows(self, text, n): return target.rows(text[:-1], n)
     return right(Behind(), drafter, rule, context, chance, max_depth, warp)
+
+# %% ../nbs/34_trees.ipynb #1b59ee76
+def test_the_warp_reaches_the_drafter():
+    #| mutant: TreeDrafter = DeafDrafter
+    def top_one(law, context): return (np.arange(len(law)) == law.argmax())*F(1)
+
+    model = TableModel(constant(law(1, 3, 2)), 3)
+    for how in ("distinct", "iid", "fixed"):
+        drafter = TreeDrafter(model, branching_shape(2, 1), how, top_one)
+        same(drafter.law((0,)), law(0, 1, 0))
+        tree = drafter.propose_tree((0,), Injected([.1]*4))
+        assert set(tree.tokens[1:]) == {1}
+
 
 # %% ../nbs/34_trees.ipynb #a70d2c6a
 def test_trees_are_checked():
@@ -475,6 +513,9 @@ def test_trees_are_checked():
         refuses(lambda: rule([half], tree, None), "target", "2 rows")
         refuses(lambda: rule([half, [.5, .6]], tree, None), "target", "sum of 1")
         refuses(lambda: rule([[1.]]*2, tree, None), "target", "vocabulary")
+    refuses(lambda: struck(half, [-1]), "tokens", "0 to 1")
+    sapling = Sapling(constant(half))
+    for node in (-1, 1, .5): refuses(lambda: sapling.draw(node, Injected([.5])), "node")
     for k in (-1, .5, True): refuses(lambda: branching_shape(2, k), "branching")
 
 
