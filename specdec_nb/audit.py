@@ -543,7 +543,8 @@ class _Writes(Exception):
 
 def _call(fn, case, arrays, source, tally, copies=False):
     "Call the subject on read-only arrays, or on copies that it may write into."
-    try: return fn(*[a.copy() if copies else a for a in arrays], source)
+    if copies: arrays = [a.copy() for a in arrays]
+    try: return fn(*arrays, source)
     except KeyboardInterrupt: raise
     except BaseException as error:  # a subject that exits has failed, too
         if copies or not (isinstance(error, ValueError) and "read-only" in str(error)):
@@ -1405,7 +1406,7 @@ def _serve(call, case, *args):
     try: return call(*args)
     except (Aborted, KeyboardInterrupt): raise
     except BaseException as error:  # a subject that exits has failed, too
-        if isinstance(error, ValueError) and "read-only" in str(error): raise
+        if isinstance(error, ValueError) and "read-only" in str(error) and not args[0].copies: raise
         raise _failed(case, error) from error
 
 

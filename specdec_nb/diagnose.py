@@ -209,13 +209,6 @@ def _log_likelihood(counts, law):
     with np.errstate(divide="ignore"): return float((counts[seen]*np.log(law[seen])).sum())
 
 
-def _near_misses(counts, law):
-    "Log-likelihood of laws at random about one, for each concentration."
-    centre = (1 - SOFT)*law + SOFT/len(law)
-    return np.array([_log_likelihood(counts, centre) + log_e_value(counts, centre, c)
-                     for c in NEAR])
-
-
 @dataclass
 class _Explanation:
     "The law of a bug, or the right one, by input, and what the counts say of it."
@@ -228,12 +221,14 @@ class _Explanation:
 
     def weigh(self, counts, case):
         "Take the counts of one more input into account."
-        law, right = self.law_on(case), np.append(case.cell_law, 0.)
-        near = _near_misses(counts, right if law is None else law)
+        law = self.law_on(case)
+        centre = np.append(case.cell_law, 0.) if law is None else law
+        centre = (1 - SOFT)*centre + SOFT/len(centre)
+        soft = _log_likelihood(counts, centre)
+        near = soft + np.array([log_e_value(counts, centre, c) for c in NEAR])
+        self.soft.append(soft)
         self.near.append(near)
         self.mine.append(_mean(near) if law is None else _log_likelihood(counts, law))
-        centre = (1 - SOFT)*(right if law is None else law) + SOFT/len(right)
-        self.soft.append(_log_likelihood(counts, centre))
 
     @property
     def best(self): return max(sum(self.mine), sum(map(_mean, self.near)))

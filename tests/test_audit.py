@@ -628,6 +628,15 @@ def test_engines_right_and_wrong():
     assert writer.outcome == "breached" and {c.kind for c in writer.failures} == {"state"}
 
 
+    def stumbles(target, draft, prompt, max_tokens, stop, seed):
+        "Writes into an array that it has locked itself: no copy of ours helps."
+        row = np.array(target(prompt))
+        row.setflags(write=False)
+        row[0] = 0
+
+    assert engine(stumbles, n=20).outcome == "could not"
+
+
 # %% ../nbs/70_audit.ipynb #9b16e37a
 class Drafting:
     "Right engines that differ in what they draft; `learns` and `adapts` remember past requests."
